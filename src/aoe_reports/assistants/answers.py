@@ -78,20 +78,22 @@ def _ask(call: Ask, access: Access) -> Document:
     if not call.paths:
         return _described(question)
     least = len(question.arguments)
-    if len(call.paths) < least or (len(call.paths) > least and not any(one.many for one in question.arguments)):
-        names = ", ".join(one.name for one in question.arguments)
+    if len(call.paths) < least or (
+        len(call.paths) > least and not any(argument.many for argument in question.arguments)
+    ):
+        names = ", ".join(argument.name for argument in question.arguments)
         raise RefusedError(f"{question.name} takes {least} paths: {names}")
     options = _options_of(question, call.options, access)
     paths = [access.places.checked(path) for path in call.paths]
     answered = ask(question, paths, replace(options, jobs=1))
-    tables = [*(plain_table(one.key, one.rows) for one in answered.tables), findings_table(answered.findings)]
-    if call.table and call.table not in (keys := [one.key for one in tables]):
+    tables = [*(plain_table(table.key, table.rows) for table in answered.tables), findings_table(answered.findings)]
+    if call.table and call.table not in (keys := [table.key for table in tables]):
         raise RefusedError(f"no table {neutral(call.table)!r}; this answer has {', '.join(keys)}")
-    errors = [neutral(str(one.as_text()), 200) for one in answered.findings if one.severity == "error"]
+    errors = [neutral(str(finding.as_text()), 200) for finding in answered.findings if finding.severity == "error"]
     return Document(
         question.name,
         neutral(answered.headline or answered.verdict or answered.title),
-        [one for one in tables if call.table in {"", one.key}],
+        [table for table in tables if call.table in {"", table.key}],
         errors[:MAX_NOTES],
         answered.reasons(),
     )
@@ -128,7 +130,7 @@ def _options_of(question: Question[Any, Any], given: Mapping[str, Any], access: 
     if question.name == "check":
         from aoe_reports.jobs.rules import list_rules  # noqa: PLC0415 -- rules are declared all over the package
 
-        rules = {one.rule for one in list_rules()}
+        rules = {rule.rule for rule in list_rules()}
         for name in [name for key in ("select", "ignore") for name in values.get(key, ()) if name not in rules]:
             raise RefusedError(f"no rule {neutral(name)!r}; findings name theirs")
     options = question.options(**values)

@@ -65,7 +65,7 @@ class Places:
         path = asked_path(named)
         is_whole = isinstance(path, ObjectPath) and not {"..", "."} & set(named.split("/")) and named.isprintable()
         prefixes = [root for root in self.roots if not root.startswith("/")]
-        if not is_whole or not any(str(path) == one or str(path).startswith(f"{one}/") for one in prefixes):
+        if not is_whole or not any(str(path) == prefix or str(path).startswith(f"{prefix}/") for prefix in prefixes):
             raise self._outside(named)
         return path
 

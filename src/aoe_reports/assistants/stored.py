@@ -38,21 +38,24 @@ def incidents_of(store: str) -> Document:
         neutral(headline),
         [
             plain_table("incidents", [*map(_row, incidents)]),
-            plain_table("suspicions", [{"title": one.title, "since": one.since} for one in regressions.suspicions]),
+            plain_table(
+                "suspicions",
+                [{"title": suspicion.title, "since": suspicion.since} for suspicion in regressions.suspicions],
+            ),
             findings_table(regressions.findings),
         ],
     )
 
 
-def _row(one: IncidentChange) -> JsonObject:
+def _row(change: IncidentChange) -> JsonObject:
     keys = ("incident", "title", "since", "since_run", "change", "impact_ms", "open", "new", "hardware")
-    return {key: as_mapping(one)[key] for key in keys}
+    return {key: as_mapping(change)[key] for key in keys}
 
 
 def incident_of(name: str, store: str) -> Document:
     """One incident: what changed, its causes, and the two runs to compare. Raises RefusedError."""
     regressions = find_regressions(store, RegressionOptions())
-    one = next((one for one in regressions.incidents if one.incident == name), None)
+    one = next((incident for incident in regressions.incidents if incident.incident == name), None)
     if one is None:
         raise RefusedError(f"no incident {neutral(name)!r}; `incident` without id lists them (ids change with nights)")
     runs = _runs_around(stored_runs(store), one.since_run)

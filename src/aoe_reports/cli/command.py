@@ -55,8 +55,8 @@ def guided(*, example: str, page: str) -> Callable[[F], F]:
 
 def guide_of(command: Any) -> Guide | None:
     """What the help of a command, or of a group of commands, ends with."""
-    found: Guide | None = command.guide if isinstance(command, Commands) else getattr(command.callback, _GUIDE, None)
-    return found
+    guide: Guide | None = command.guide if isinstance(command, Commands) else getattr(command.callback, _GUIDE, None)
+    return guide
 
 
 class _Guided(PlainValues):

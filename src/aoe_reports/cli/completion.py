@@ -51,7 +51,7 @@ def _names(kind: Completes, ctx: typer.Context) -> Iterable[str]:
     if kind == "rules":
         from aoe_reports.jobs.rules import list_rules
 
-        return [one.rule for one in list_rules()]
+        return [rule.rule for rule in list_rules()]
     if kind == "tables":
         from aoe_reports.topics.files.table import list_tables
 

@@ -113,13 +113,13 @@ def _files_in_force() -> list[Configuration]:
 
 def thresholds_of(ctx: typer.Context) -> Thresholds | None:
     """The thresholds that configuration files change, the others as they are built in; null where they have none."""
-    found: InForce | None = ctx.find_root().obj
-    if found is None or not any(file.table.get(THRESHOLDS) for file in found.files):
+    force: InForce | None = ctx.find_root().obj
+    if force is None or not any(file.table.get(THRESHOLDS) for file in force.files):
         return None
     from aoe_reports.topics.advice.thresholds import Thresholds
 
     changed: dict[str, Any] = {}
-    for file in reversed(found.files):
+    for file in reversed(force.files):
         changed |= file.thresholds(Thresholds)
     return Thresholds(**changed)
 
@@ -149,7 +149,7 @@ def settings(ctx: typer.Context) -> list[Setting]:
 
 def settings_of_thresholds(ctx: typer.Context) -> list[Setting]:
     """The thresholds that files change."""
-    found: InForce | None = ctx.find_root().obj
+    force: InForce | None = ctx.find_root().obj
     return [
         _setting(
             THRESHOLDS,
@@ -159,7 +159,7 @@ def settings_of_thresholds(ctx: typer.Context) -> list[Setting]:
             line=file.line_of(THRESHOLDS, name),
             path=str(file.path),
         )
-        for name, file in (found.thresholds() if found is not None else [])
+        for name, file in (force.thresholds() if force is not None else [])
     ]
 
 

@@ -88,9 +88,9 @@ def find_configuration(start: Path) -> Configuration | None:
         for name in (OWN_NAME, SHARED_NAME):
             path = folder / name
             if os.path.isfile(path):  # noqa: PTH113 - what may not be looked at is not there; Path.is_file would raise
-                found = _read(path, must_be_ours=name == OWN_NAME)
-                if found is not None:
-                    return found
+                configuration = _read(path, must_be_ours=name == OWN_NAME)
+                if configuration is not None:
+                    return configuration
     return None
 
 
@@ -106,10 +106,10 @@ def read_configuration(path: Path) -> Configuration:
     """The configuration that a file of the user holds: all of it, or of a pyproject.toml the table `tool.aoe-reports`."""
     if not path.is_file():
         raise UsageError(_of(path, say("no such file")))
-    found = _read(path, must_be_ours=path.name != SHARED_NAME)
-    if found is None:
+    configuration = _read(path, must_be_ours=path.name != SHARED_NAME)
+    if configuration is None:
         raise UsageError(_of(path, say("has no table [{table}]", table=".".join(_TABLE))))
-    return replace(found, by_user=True)
+    return replace(configuration, by_user=True)
 
 
 def _read(path: Path, *, must_be_ours: bool) -> Configuration | None:
@@ -161,15 +161,15 @@ def _parse(path: Path, text: str) -> dict[str, Any]:
         raise UsageError(_of(where, told)) from error
 
 
-def _checked(found: Configuration) -> Configuration:
+def _checked(configuration: Configuration) -> Configuration:
     """The same, once its thresholds are known to be finite numbers, whoever looks at them."""
-    thresholds = found.table.get(THRESHOLDS, {})
+    thresholds = configuration.table.get(THRESHOLDS, {})
     if not isinstance(thresholds, dict):
-        raise found.refused(say("expected a table"), THRESHOLDS)
+        raise configuration.refused(say("expected a table"), THRESHOLDS)
     for key, value in thresholds.items():
         if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
-            raise found.refused(say("expected a number, not {value!r}", value=value), THRESHOLDS, key)
-    return found
+            raise configuration.refused(say("expected a number, not {value!r}", value=value), THRESHOLDS, key)
+    return configuration
 
 
 def _keys_by_line(text: str) -> Iterator[tuple[int, list[str]]]:

@@ -17,8 +17,8 @@ class PlainValues:
     def get_params(self, ctx: Any) -> list[Any]:
         """Its parameters, that for help among them."""
         parameters: list[Any] = super().get_params(ctx)  # type: ignore[misc] # of the command that it is mixed into
-        for one in parameters:
-            vars(one).setdefault("get_runtime_param", _Plainly(one.get_runtime_param).itself)
+        for parameter in parameters:
+            vars(parameter).setdefault("get_runtime_param", _Plainly(parameter.get_runtime_param).itself)
         return parameters
 
 

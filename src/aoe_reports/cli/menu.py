@@ -240,7 +240,7 @@ def question_of(name: str) -> Question[Any, Any]:
 def every_question() -> dict[str, Question[Any, Any]]:
     """All questions that are commands, by their names."""
     entries = (one for _, one in every_command() if isinstance(one, Entry) and one.place.startswith(_OF_QUESTIONS))
-    return {question.name: question for question in (_resolved(one)() for one in entries)}
+    return {question.name: question for question in (_resolved(entry)() for entry in entries)}
 
 
 def _resolved(entry: Entry) -> Any:

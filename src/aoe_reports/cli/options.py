@@ -24,9 +24,13 @@ _DECLARED = "__declared__"
 def with_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """The command with each option of its classes of options; what all commands have stands last."""
     signature = inspect.signature(command, eval_str=True)
-    classes = {one.name: one.annotation for one in signature.parameters.values() if _has_options(one.annotation)}
+    classes = {
+        parameter.name: parameter.annotation
+        for parameter in signature.parameters.values()
+        if _has_options(parameter.annotation)
+    }
     found = {each.name: each for kind in classes.values() for each in declared(kind) if each.option.cli}
-    own = {one.name: each for one in signature.parameters.values() if (each := _own(one)) is not None}
+    own = {parameter.name: each for parameter in signature.parameters.values() if (each := _own(parameter)) is not None}
 
     @functools.wraps(command)
     def run(**values: Any) -> Any:
@@ -34,19 +38,19 @@ def with_options(command: Callable[..., Any]) -> Callable[..., Any]:
         return command(**values, **{name: chosen_of(kind, **given) for name, kind in classes.items()})
 
     parameters: list[inspect.Parameter] = []
-    for one in signature.parameters.values():
-        if one.name in own:
-            parameters.append(parameter_of(own[one.name]))
-        elif one.name not in classes:
-            parameters.append(one.replace(kind=inspect.Parameter.KEYWORD_ONLY))
+    for parameter in signature.parameters.values():
+        if parameter.name in own:
+            parameters.append(parameter_of(own[parameter.name]))
+        elif parameter.name not in classes:
+            parameters.append(parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY))
         else:
             known = {each.name for each in parameters}
-            of_class = [each for each in declared(one.annotation) if each.option.cli and each.name not in known]
+            of_class = [each for each in declared(parameter.annotation) if each.option.cli and each.name not in known]
             parameters += map(parameter_of, of_class)
     last = {name for name, each in found.items() if each.option.scope == "run"}
     parameters.sort(key=lambda one: one.name in last)
     run.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
-    run.__annotations__ = {one.name: one.annotation for one in parameters}
+    run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
     setattr(run, _DECLARED, found | own)
     return run
 

@@ -54,7 +54,7 @@ def command_of(question: Question[Any, Any]) -> Callable[..., None]:
         from aoe_reports.engine.ask import ask
         from aoe_reports.engine.fleet.executors import executor_here
 
-        paths = [path for one in question.arguments for path in _listed(arguments[one.name])]
+        paths = [path for argument in question.arguments for path in _listed(arguments[argument.name])]
         chosen = replace(chosen, **_configured(ctx, question))
         if form == "svg" and question.for_picture is not None:
             chosen = replace(chosen, **{question.for_picture: True})
@@ -69,7 +69,7 @@ def command_of(question: Question[Any, Any]) -> Callable[..., None]:
     option = Option(help=question.form_help, flags=("--format",))
     parameters = [
         _parameter("ctx", typer.Context),
-        *(_argument(one) for one in question.arguments),
+        *(_argument(argument) for argument in question.arguments),
         _parameter("chosen", question.options),
         _parameter("form", _forms_of(question, option), "text"),
         _parameter("output", Output, None),
@@ -102,8 +102,8 @@ def _configured(ctx: typer.Context, question: Question[Any, Any]) -> dict[str, A
         return {}
     from aoe_reports.cli.configuration import thresholds_of
 
-    found = thresholds_of(ctx)
-    return {} if found is None else {THRESHOLDS: found}
+    thresholds = thresholds_of(ctx)
+    return {} if thresholds is None else {THRESHOLDS: thresholds}
 
 
 def _forms_of(question: Question[Any, Any], option: Option) -> Any:
@@ -117,9 +117,9 @@ def _listed(value: Path | list[Path]) -> list[Path]:
     return value if isinstance(value, list) else [value]
 
 
-def _argument(one: Argument) -> inspect.Parameter:
-    kind = list[Path] if one.many else Path
-    return _parameter(one.name, Annotated[kind, path_argument(one.help)])
+def _argument(argument: Argument) -> inspect.Parameter:
+    kind = list[Path] if argument.many else Path
+    return _parameter(argument.name, Annotated[kind, path_argument(argument.help)])
 
 
 def _parameter(name: str, annotation: Any, default: Any = inspect.Parameter.empty) -> inspect.Parameter:

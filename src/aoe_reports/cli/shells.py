@@ -36,10 +36,10 @@ class _Bash(BashComplete):
         return args, word
 
     def get_completions(self, args: list[str], incomplete: str) -> list[CompletionItem]:
-        found = _continuing(super().get_completions(args, incomplete), incomplete)
-        for item in found:
+        items = _continuing(super().get_completions(args, incomplete), incomplete)
+        for item in items:
             item.value = item.value.removeprefix(self.kept)
-        return found
+        return items
 
 
 class _Zsh(ZshComplete):

@@ -452,7 +452,7 @@ def timeline_tells_tasks(capture: Capture) -> bool:
 def to_prefetch(capture: Capture, wanted: frozenset[str]) -> PrefetchedTasks | None:
     """Where tasks go while steps are read, if a single timeline tells tasks: only then those collected are all that is asked for."""
     sources = vendor_of(capture.profiler).tasks(capture)
-    told = [one.files for one in sources if _any_of_timeline([one])]
+    told = [source.files for source in sources if _any_of_timeline([source])]
     one = bool(told) and all(len(files) == 1 and files[0].name.timeline for files in told)
     return PrefetchedTasks(wanted) if one else None
 
@@ -495,7 +495,7 @@ def nothing_measured(
     """
     words = [say(_ASKED[name], value=value) for name, value in asked.items() if value is not None]
     message = say("{what} ({asked})", what=what, asked=join(", ", words)) if words else what
-    ranks = sorted({rank for one in captures for rank in one.info.every_rank})
+    ranks = sorted({rank for capture in captures for rank in capture.info.every_rank})
     if ranks and asked.get("rank") not in {None, *ranks}:
         message = say("{what}; ranks here: {ranks}", what=message, ranks=in_short(ranks))
     elif captures and not ranks and asked.get("rank") is not None:

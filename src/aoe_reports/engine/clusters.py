@@ -59,11 +59,11 @@ def read_clusters(files: Discovery, notes: Notes) -> list[Cluster]:
 
 def layout_of_run(run: str, units: Iterable[Unit], clusters: Sequence[Cluster]) -> Layout:
     """The groups and stages of the ranks of a run: what each tells itself, else what its cluster tells."""
-    mine = [one for one in clusters if one.tells_of(run)]
+    mine = [cluster for cluster in clusters if cluster.tells_of(run)]
     told = [unit.capture.info.groups for unit in units]
     return layout_of([*told, *(one.places for one in mine)], [one.stages for one in mine])
 
 
 def steps_of_ranks(clusters: Collection[Cluster], run: str, ranks: Collection[int | None]) -> list[Step]:
     """The steps that clusters tell of some ranks of a run."""
-    return [step for one in clusters if one.tells_of(run) for step in one.steps if step.rank_id in ranks]
+    return [step for cluster in clusters if cluster.tells_of(run) for step in cluster.steps if step.rank_id in ranks]

@@ -137,13 +137,13 @@ _AT_FDCWD = -100
 _RENAME_EXCHANGE = 2
 
 
-def exchange_at_once(one: Path, other: Path) -> bool:
+def exchange_at_once(path: Path, other: Path) -> bool:
     """Exchange the names of two folders in one step (renameat2 of Linux); False where the file system cannot."""
     library = ctypes.CDLL(None, use_errno=True)
     rename = getattr(library, "renameat2", None)
     if rename is None:
         return False
-    if rename(_AT_FDCWD, os.fsencode(one), _AT_FDCWD, os.fsencode(other), _RENAME_EXCHANGE) == 0:
+    if rename(_AT_FDCWD, os.fsencode(path), _AT_FDCWD, os.fsencode(other), _RENAME_EXCHANGE) == 0:
         return True
     code = ctypes.get_errno()
     if code not in {errno.EINVAL, errno.ENOSYS, errno.ENOTSUP}:
@@ -151,15 +151,15 @@ def exchange_at_once(one: Path, other: Path) -> bool:
     return False
 
 
-def exchange_names(one: Path, other: Path) -> None:
+def exchange_names(path: Path, other: Path) -> None:
     """Exchange the names of two folders in one step; where a file system cannot, in three."""
-    if exchange_at_once(one, other):
+    if exchange_at_once(path, other):
         return
-    aside = one.with_name(f"{one.name}.aside")
+    aside = path.with_name(f"{path.name}.aside")
     other.rename(aside)
     try:
-        one.rename(other)
+        path.rename(other)
     except BaseException:
         aside.rename(other)
         raise
-    aside.rename(one)
+    aside.rename(path)

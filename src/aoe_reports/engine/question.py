@@ -290,7 +290,7 @@ class Answer(Finished):
     def lengths(self) -> str:
         """How many rows the first table has, and the others that have any, by their keys."""
         first, *others = self.tables
-        return ", ".join(f"{one.key} {len(one.rows):,}" for one in [first, *(one for one in others if one.rows)])
+        return ", ".join(f"{one.key} {len(one.rows):,}" for one in [first, *(other for other in others if other.rows)])
 
     def _repr_html_(self) -> str:
         """What notebooks show: the headline, the first rows, how many findings there are."""

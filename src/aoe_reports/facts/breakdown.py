@@ -344,10 +344,10 @@ class Activity:
             for device in self.of_devices()
         ]
 
-    def _device(self, mine: OfDevice, words: dict[int, str], gaps: int, left_out: Sequence[int]) -> DeviceBreakdown:
+    def _device(self, device: OfDevice, words: dict[int, str], gaps: int, left_out: Sequence[int]) -> DeviceBreakdown:
         whole, steps, outside = TimeSplit(gaps), defaultdict[int, TimeSplit](TimeSplit), 0
-        for window in windows(mine.tasks, mine.talk):
-            tasks, talk = mine.tasks.between(*window), mine.talk.between(*window)
+        for window in windows(device.tasks, device.talk):
+            tasks, talk = device.tasks.between(*window), device.talk.between(*window)
             own, others = self.steps_of(tasks), self.steps_of(talk)
             if left_out:
                 kept, heard = ~np.isin(own, left_out), ~np.isin(others, left_out)
@@ -359,15 +359,15 @@ class Activity:
                 steps[number].add(chosen_of(tasks, own == number), chosen_of(talk, others == number))
             outside += int((own < 0).sum() + (others < 0).sum())
         return DeviceBreakdown(
-            device_id=self.number_of(mine.pid),
-            whole=whole.parts(told=mine.told),
-            steps={number: steps[number].parts(told=mine.told) for number in sorted(steps)},
+            device_id=self.number_of(device.pid),
+            whole=whole.parts(told=device.told),
+            steps={number: steps[number].parts(told=device.told) for number in sorted(steps)},
             outside=outside,
-            gaps=self._gaps(whole.gaps.spans, mine, words),
+            gaps=self._gaps(whole.gaps.spans, device, words),
             gap_count=whole.gaps.count,
             gaps_ns=whole.gaps.total,
-            stated_ns={thread: entry[0] for thread, entry in mine.stated.items()},
-            stated_rows={thread: entry[1] for thread, entry in mine.stated.items()},
+            stated_ns={thread: entry[0] for thread, entry in device.stated.items()},
+            stated_rows={thread: entry[1] for thread, entry in device.stated.items()},
         )
 
     def number_of(self, pid: str | None) -> int | None:
@@ -482,12 +482,12 @@ class Activity:
         begun_by = by_key[source]
         return Launches(begins[begun_by].astype(np.int64), begun["thread"][begun_by].astype(np.int64), known)
 
-    def _gaps(self, spans: Sequence[tuple[int, int]], mine: OfDevice, words: dict[int, str]) -> list[Gap]:
+    def _gaps(self, spans: Sequence[tuple[int, int]], device: OfDevice, words: dict[int, str]) -> list[Gap]:
         if not spans:
             return []
         starts, ends = (np.sort(np.asarray(part, dtype=np.int64)) for part in zip(*spans, strict=True))
-        tasks = mine.tasks.where(lambda some: is_among(some["start"], ends) | is_among(some["end"], starts))
-        talk = mine.talk.where(lambda some: _touching(some, starts, ends))
+        tasks = device.tasks.where(lambda some: is_among(some["start"], ends) | is_among(some["end"], starts))
+        talk = device.talk.where(lambda some: _touching(some, starts, ends))
         behind = [_first_of(np.flatnonzero(tasks["start"] == end), tasks, words) for _, end in spans]
         after = chosen_of(tasks, np.asarray(behind, dtype=np.int64))
         launched = self.launches_of(after)
@@ -495,7 +495,7 @@ class Activity:
         near = GapContext(
             tasks=tasks,
             talk=talk,
-            communication=union(talk["start"], talk["end"]) if mine.told else None,
+            communication=union(talk["start"], talk["end"]) if device.told else None,
             steps=self.steps_of(tasks),
             calls=self._calls.where(lambda some: np.isin(some["connection"], after["connection"])),
             flows=self._flows.where(lambda some: np.isin(some["start"], launched.start[launched.known])),

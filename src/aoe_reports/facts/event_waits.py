@@ -48,4 +48,6 @@ def waited_for_events(waits: Numbers, starts: Ints, behind: Numbers, launched: I
         until = waited.ends[last]
         held = (last >= 0) & (until > begin) & (launched[gaps] <= until)
         found.append(common(waited, union(begin[held], end[held])))
-    return union(*(np.concatenate([_NOTHING, *(getattr(one, edge) for one in found)]) for edge in ("starts", "ends")))
+    return union(
+        *(np.concatenate([_NOTHING, *(getattr(intervals, edge) for intervals in found)]) for edge in ("starts", "ends"))
+    )

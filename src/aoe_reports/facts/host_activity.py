@@ -297,16 +297,16 @@ class _Host:
             for name, of, begin, end in zip(names.tolist(), operators.tolist(), [0, *bounds], bounds, strict=False):
                 mine = order[begin:end]
                 those = chosen_of(calls, mine[blames[mine]])
-                held = union(those["start"], those["end"])
-                waited = exact_sum(covered_each(waits, held.starts, held.ends))
+                intervals = union(those["start"], those["end"])
+                waited = exact_sum(covered_each(waits, intervals.starts, intervals.ends))
                 found.append(self._calls(group, name, of, chosen_of(calls, mine), waited))
         return tuple(
             sorted(found, key=lambda one: (-one.waited_ns, -one.total_ns, one.group, one.name, one.operator or ""))
         )
 
-    def _calls(self, group: CallGroup, name: int, operator: int, mine: Numbers, waited: int) -> Calls:
-        places = self._step_places(mine["start"])
-        lengths, steps = mine["end"] - mine["start"], len(self.steps)
+    def _calls(self, group: CallGroup, name: int, operator: int, numbers: Numbers, waited: int) -> Calls:
+        places = self._step_places(numbers["start"])
+        lengths, steps = numbers["end"] - numbers["start"], len(self.steps)
         return Calls(
             group=group,
             name=self.words[name] if name >= 0 else "",

@@ -64,11 +64,11 @@ class SpansOf:
         return sorted({pid for some in self.blocks(only=("pid",)) for pid in distinct(some["pid"]).tolist()})
 
 
-def chosen_of(some: Numbers, chosen: Mask | Ints) -> Numbers:
+def chosen_of(numbers: Numbers, chosen: Mask | Ints) -> Numbers:
     """Some of the rows of columns; the same where these are all."""
     if chosen.dtype == bool and chosen.all():
-        return some
-    return {name: values[chosen] for name, values in some.items()}
+        return numbers
+    return {name: values[chosen] for name, values in numbers.items()}
 
 
 def _joined(parts: Sequence[Numbers], names: Sequence[str]) -> Numbers:
@@ -81,7 +81,7 @@ def _joined(parts: Sequence[Numbers], names: Sequence[str]) -> Numbers:
 def windows(*spans: SpansOf) -> list[tuple[int, int]]:
     """[start, end) of windows one behind the other, with about WINDOW_SPANS beginning in each."""
     count, sampled = 0, []
-    for some in (block for one in spans for block in one.blocks(only=("start",))):
+    for some in (block for span in spans for block in span.blocks(only=("start",))):
         count += len(some["start"])
         sampled.append(some["start"][::_SAMPLED])
     if count <= WINDOW_SPANS:

@@ -451,8 +451,8 @@ def _field(position: int, cell: str, column: Column | None, units: dict[str, str
 @lru_cache(maxsize=256)  # a header is held against every kind of table
 def split_unit(header: str) -> tuple[str, str | None]:
     """`Task Duration(us)` → (`Task Duration`, `us`); a bracket that holds no unit stays."""
-    found = _UNIT.match(header)
-    return (found["stem"].strip(), found["unit"]) if found else (header, None)
+    match = _UNIT.match(header)
+    return (match["stem"].strip(), match["unit"]) if match else (header, None)
 
 
 def snake_case(header: str) -> str:

@@ -41,7 +41,7 @@ class Vendor(Protocol):
     def parse_name(self, name: str, folder: str) -> FileName | None:
         """What a file's name (and its folder's) tells; None for a file that is none of its."""
 
-    def identify(self, found: FoundFile, findings: list[Finding]) -> FoundFile | None:
+    def identify(self, file: FoundFile, findings: list[Finding]) -> FoundFile | None:
         """What a file of such a name is and holds; None for one that is only called so."""
 
     def group(self, files: Iterable[FoundFile]) -> list[Capture]:

@@ -196,9 +196,13 @@ class View:
     until: str | None = None
     """The store as it was when this night was its newest (None: as it is)."""
 
-    def shows(self, one: SeriesLabels) -> bool:
+    def shows(self, labels: SeriesLabels) -> bool:
         """Whether a series is among those that are shown; a metric is if the series of its records is."""
-        return self.series is None or (one.record_series or one.series_id) in self.series or one.model in self.models
+        return (
+            self.series is None
+            or (labels.record_series or labels.series_id) in self.series
+            or labels.model in self.models
+        )
 
     def reaches(self, night: str) -> bool:
         """Whether a night was there already."""

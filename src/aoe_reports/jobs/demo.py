@@ -41,5 +41,7 @@ def run_demo(folder: Path, language: Language = "en") -> DemoResult:
 
 def _names(result: NightlyAnswer, operator: str, since: str) -> bool:
     """Whether exactly this operator is reported as slower since that night."""
-    slower = [(one.op_name, one.since) for one in result.changes if one.state == "confirmed" and one.op_name]
+    slower = [
+        (change.op_name, change.since) for change in result.changes if change.state == "confirmed" and change.op_name
+    ]
     return slower == [(operator, since)]

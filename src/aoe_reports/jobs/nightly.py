@@ -85,12 +85,12 @@ def run_nightly(
     notes = Notes()
     stored = ingest(paths, chosen.store, chosen, notes, command="nightly", executor=executor, progress=progress)
     missing = _missing(chosen.store, stored, paths)
-    found = _compared(stored, missing, chosen, progress)
-    findings = _findings(notes, stored, found, findings_of_missing(missing, chosen.store))
+    regressions = _compared(stored, missing, chosen, progress)
+    findings = _findings(notes, stored, regressions, findings_of_missing(missing, chosen.store))
     rows = [stored_row(item) for item in sorted(stored, key=lambda s: (s.run.header.timestamp_ns, s.run.header.run_id))]
-    content = _night_of(chosen.store, stored, found)
+    content = _night_of(chosen.store, stored, regressions)
     content = replace(content, missing=list(missing), findings=findings, job=Job(rows, simulated))
-    shown, reasons = night_report(content), _reasons(found, findings, chosen)
+    shown, reasons = night_report(content), _reasons(regressions, findings, chosen)
     answer = NightlyAnswer(
         command="nightly",
         title=shown.title,
@@ -105,7 +105,7 @@ def run_nightly(
             "suspicions": content.suspicions,
             "observations": content.observations,
             "missing": content.missing,
-            "not_judged": [say("nothing was measured")] if found is None else found.not_judged,
+            "not_judged": [say("nothing was measured")] if regressions is None else regressions.not_judged,
             "budget": content.budget or {},
             "headline": shown.headline,
         },
@@ -113,7 +113,7 @@ def run_nightly(
         unreadable=notes.unreadable,
         changes=content.changes,
         why=reasons,
-        nothing_judged=found is None or found.nothing_judged,
+        nothing_judged=regressions is None or regressions.nothing_judged,
     )
     answer = replace(answer, verdict=_verdict(answer, chosen))
 
@@ -134,7 +134,7 @@ def run_nightly(
         try:
             if chosen.site is not None:
                 _write_site(
-                    chosen.site, answer, chosen, stored=stored, found=found, language=language, progress=progress
+                    chosen.site, answer, chosen, stored=stored, found=regressions, language=language, progress=progress
                 )
         except Exception:
             try:  # who waits for a message of the night gets one, whatever becomes of the pages
@@ -177,13 +177,15 @@ def _write_site(
         raise AoeReportsError(say("{folder}: the site cannot be written: {why}", folder=site, why=why)) from error
 
 
-def _pages(store: str, found: Regressions | None) -> Pages:
+def _pages(store: str, regressions: Regressions | None) -> Pages:
     runs = History.open(store).rows("run", ["run_id"])["run_id"].to_pylist()
-    paged = () if found is None else paged_series(found.detected.judged.histories.labels, found.incidents)
+    paged = (
+        () if regressions is None else paged_series(regressions.detected.judged.histories.labels, regressions.incidents)
+    )
     return Pages(
         first=FIRST_PAGE,
         series={one: f"series/{file_name(one)}.html" for one in paged},
-        runs={one: f"runs/{file_name(one)}.html" for one in runs},
+        runs={run: f"runs/{file_name(run)}.html" for run in runs},
     )
 
 
@@ -206,21 +208,21 @@ def _missing(store: str, stored: Sequence[Stored], paths: Sequence[Path]) -> Mis
 
 
 def _findings(
-    notes: Notes, stored: Sequence[Stored], found: Regressions | None, missing: Sequence[Finding]
+    notes: Notes, stored: Sequence[Stored], regressions: Regressions | None, missing: Sequence[Finding]
 ) -> list[Finding]:
     findings = [*notes.findings, *(finding for item in stored for finding in item.run.findings), *missing]
-    if found is not None:
-        findings += [one for one in found.findings if one.rule != NOT_ENOUGH_DATA.name]
+    if regressions is not None:
+        findings += [one for one in regressions.findings if one.rule != NOT_ENOUGH_DATA.name]
     return in_order(findings)
 
 
-def _reasons(found: Regressions | None, findings: Sequence[Finding], chosen: NightlyOptions) -> list[str]:
+def _reasons(regressions: Regressions | None, findings: Sequence[Finding], chosen: NightlyOptions) -> list[str]:
     reasons = reasons_of(findings, strict=chosen.strict)
-    if found is not None:
-        reasons += found.reasons()
-    if chosen.strict_data and (found is None or "not-enough-data" in found.why):
+    if regressions is not None:
+        reasons += regressions.reasons()
+    if chosen.strict_data and (regressions is None or "not-enough-data" in regressions.why):
         reasons.append("not-enough-data")
-    if chosen.strict_data and any(one.rule == EXPECTED_ABSENT.name for one in findings):
+    if chosen.strict_data and any(finding.rule == EXPECTED_ABSENT.name for finding in findings):
         reasons.append("expected-absent")
     return reasons
 
@@ -264,7 +266,7 @@ def _series_of(measured: Sequence[Stored], store: str) -> frozenset[str]:
     return ours | {series for run, series in pairs if run in kept}
 
 
-def _night_of(store: str, stored: Sequence[Stored], found: Regressions | None) -> Night:
+def _night_of(store: str, stored: Sequence[Stored], regressions: Regressions | None) -> Night:
     """The newest night on which one of these runs measured something."""
     if not stored:
         return Night(night=None)
@@ -275,7 +277,7 @@ def _night_of(store: str, stored: Sequence[Stored], found: Regressions | None) -
     headers = [item.run.header for item in stored]
     nights = [header.night for header in headers if header.run_kind != "tuning"] or [header.night for header in headers]
     incomplete = [run["run_id"] for run in runs if run["status"] == "incomplete"]
-    return read_night(history, found, max(nights), mine, incomplete)
+    return read_night(history, regressions, max(nights), mine, incomplete)
 
 
 def _write_report(site: Path, answer: NightlyAnswer, language: Language) -> None:

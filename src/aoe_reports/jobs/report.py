@@ -101,7 +101,7 @@ def _data_of(content: Night, headline: str) -> Row:
         },
         "advice": None if content.advised is None else {**asdict(content.advised), "workload": content.advised.model},
         "tunings": content.tunings,
-        "claims": [{"run": one.row.run, **one.document} for one in content.claims],
+        "claims": [{"run": claim.row.run, **claim.document} for claim in content.claims],
         "verdicts": content.verdicts,
         "runs": content.runs,
         "other_workloads": content.others,
@@ -130,7 +130,7 @@ def report_night(store: str, options: ReportOptions | None = None) -> NightRepor
     wrong = {run.run_id for run in runs_with_wrong_clock(read_runs(history))}
     night, newest = _chosen(runs, options, wrong)
     until = night if night is not None and newest is not None and night < newest else None
-    found = find_regressions(
+    regressions = find_regressions(
         history,
         RegressionOptions(
             workload=options.workload,
@@ -140,13 +140,15 @@ def report_night(store: str, options: ReportOptions | None = None) -> NightRepor
         view=View(until=until),
     )
     mine = [run for run in runs if run["night"] == night and options.workload in {None, run["model"]}]
-    content = read_night(history, found, night, mine, [run["run_id"] for run in runs if run["status"] == "incomplete"])
-    findings = list(found.findings)
+    content = read_night(
+        history, regressions, night, mine, [run["run_id"] for run in runs if run["status"] == "incomplete"]
+    )
+    findings = list(regressions.findings)
     if night is not None:
         findings += in_order(_findings_of(history, night, mine))
         content = _with_others(content, runs, night, options)
         if options.workload is None:
-            content = replace(content, missing=list(found.missing))
+            content = replace(content, missing=list(regressions.missing))
     content = replace(content, workload=options.workload, findings=findings)
     report = night_report(content)
     return NightReport(
@@ -155,10 +157,10 @@ def report_night(store: str, options: ReportOptions | None = None) -> NightRepor
         headline=report.headline,
         sections=report.sections,
         inputs=(store,),
-        tables=found.tables,
+        tables=regressions.tables,
         more=_data_of(content, report.headline),
         findings=findings,
-        why=[reason for reason in found.why if reason in STRICT_REASONS],
+        why=[reason for reason in regressions.why if reason in STRICT_REASONS],
     )
 
 
@@ -171,24 +173,24 @@ def _with_others(content: Night, runs: Sequence[Row], night: str, options: Repor
 
 
 def read_night(
-    history: History, found: Regressions | None, night: str | None, runs: Sequence[Row], incomplete: Sequence[str]
+    history: History, regressions: Regressions | None, night: str | None, runs: Sequence[Row], incomplete: Sequence[str]
 ) -> Night:
     """What the store knows of some runs of a night beside what changed, which is `found`; None where nothing was measured."""
     content = Night(night=night, least_nights=Parameters().least_nights)
-    if found is not None:
+    if regressions is not None:
         content = replace(
             content,
-            changes=found.rows,
-            incidents=found.incidents,
-            suspicions=found.suspicions,
-            observations=found.observations,
-            budget=found.budget,
-            remark=found.remark,
-            absent=found.absent,
+            changes=regressions.rows,
+            incidents=regressions.incidents,
+            suspicions=regressions.suspicions,
+            observations=regressions.observations,
+            budget=regressions.budget,
+            remark=regressions.remark,
+            absent=regressions.absent,
         )
     if night is None:
         return content
-    trend = _trend(history, found, night, runs, incomplete)
+    trend = _trend(history, regressions, night, runs, incomplete)
     model = None if trend is None else trend.model
     tunings, claims = _tunings(history, runs)
     return replace(
@@ -282,16 +284,16 @@ _TIMES = ("series_id", "night", "run_id", "timestamp_ns", "runtime_ms_mean", *LA
 
 
 def _trend(
-    history: History, found: Regressions | None, night: str, runs: Sequence[Row], incomplete: Sequence[str]
+    history: History, regressions: Regressions | None, night: str, runs: Sequence[Row], incomplete: Sequence[str]
 ) -> Trend | None:
-    rows = () if found is None else found.rows
+    rows = () if regressions is None else regressions.rows
     lead = lead_of(rows)
     series = lead.series_id if lead is not None else _slowest(history, night, runs, incomplete)
     series = series or next((row.series_id for row in rows), None)
     if series is None:
         return None
-    if found is not None and lead is not None and lead.scope == METRIC:
-        return _trend_of_metric(found, lead)
+    if regressions is not None and lead is not None and lead.scope == METRIC:
+        return _trend_of_metric(regressions, lead)
     columns = [name for name in _TIMES if name in ROWS.names]
     table = history.records(columns, [equals("series_id", series), equals("night", night, "<=")])
     together = put_together(pl.DataFrame(table).filter(~pl.col("run_id").is_in(list(incomplete))))
@@ -309,8 +311,8 @@ def _trend(
     )
 
 
-def _trend_of_metric(found: Regressions, row: SeriesChange) -> Trend:
-    histories, place = found.detected.judged.histories, found.places[row.series_id]
+def _trend_of_metric(regressions: Regressions, row: SeriesChange) -> Trend:
+    histories, place = regressions.detected.judged.histories, regressions.places[row.series_id]
     costs, labels = histories.costs[place], histories.labels[place]
     columns = np.flatnonzero(np.isfinite(costs) & (costs > 0))
     return Trend(
@@ -410,8 +412,8 @@ def _tunings(history: History, runs: Sequence[Row]) -> tuple[list[TuningRun], li
     facts = [one for one in map(_facts_of, runs) if one.kind == "tuning" and one.body.get("kind") in {"opat", "sgat"}]
     rows, claims = [], list[Stored[TuningClaim]]()
     for run, details in read_details(history, facts):
-        rows.append(_tuning(run, next((one.row for one in details.claims if one.row.scope == "model"), None)))
-        claims += [one for one in details.claims if one.row.scope != "model"]
+        rows.append(_tuning(run, next((claim.row for claim in details.claims if claim.row.scope == "model"), None)))
+        claims += [claim for claim in details.claims if claim.row.scope != "model"]
     return rows, sorted(claims, key=lambda one: -one.row.saved_us)
 
 

@@ -85,7 +85,7 @@ def _about(kept: Sequence[str]) -> list[str]:
 
 def _too_large(path: Path, name: FileName, text: bytes, max_size: int | None) -> list[Finding]:
     findings = parse_results(path, name, text, max_size).findings
-    return [one for one in findings if one.rule == JSON_TOO_LARGE.name]
+    return [finding for finding in findings if finding.rule == JSON_TOO_LARGE.name]
 
 
 def _name_of(kind: Kind) -> str:

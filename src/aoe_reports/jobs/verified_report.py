@@ -191,7 +191,7 @@ def _hot(plan: Plan) -> Section:
                 say("Operator tuning could save at most {bound:,.3f} us of it.", bound=plan.bound_saving_us)
             )
     candidates = plan.operators
-    shown = [as_mapping(one) for one in candidates[:SHOWN]]
+    shown = [as_mapping(candidate) for candidate in candidates[:SHOWN]]
     if not shown:
         return Section("Hotspots", sentences or [say("The plan chose no operator.")])
     if len(candidates) > len(shown):
@@ -268,7 +268,7 @@ def claims_section(claims: Claims, tuner: str) -> Section:
     title = say("Claims by {tuner}", tuner=tuner)
     if not operators:
         return Section(title, sentences or [say("Nothing: no result claims a change.")])
-    cells = [as_mapping(one) for one in operators[:SHOWN]]
+    cells = [as_mapping(operator) for operator in operators[:SHOWN]]
     columns = tuple(one for one in columns_of(_Claimed) if one.key != "remark" or unmeasured)
     return Section(title, sentences, Grid(columns, cells))
 
@@ -309,15 +309,15 @@ def _measured(rows: Sequence[Row], facts: VerifyFacts, tuner: str) -> Section:
 
 
 def _two_claims(facts: VerifyFacts) -> list[str]:
-    others = [one for one in facts.step_claims if not one.judged]
+    others = [claim for claim in facts.step_claims if not claim.judged]
     return [
         say(
             "The step verdict is based on AOE's times of the model. AOE's times of operators amount to "
             "{change:+.2%} of a step, using the calls and times of the profile before tuning; this is a separate "
             "claim, and the step verdict is not based on it.",
-            change=one.change,
+            change=other.change,
         )
-        for one in others
+        for other in others
     ]
 
 

@@ -189,7 +189,7 @@ def _remarks_on_profiles(case: Case, pair: Pair, verified: Verified) -> Iterator
         )
         yield VERIFY_OTHER_STEP.found(where, text)
     if verified.claims_differ:
-        model, operators = (one.change for one in verified.step_claims)
+        model, operators = (claim.change for claim in verified.step_claims)
         text = say(
             "AOE makes two different claims for a step: {model:+.2%} by its times of the model, {operators:+.2%} "
             "by its times of operators (after/before - 1); the step verdict uses the times of the model",

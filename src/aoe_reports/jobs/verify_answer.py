@@ -110,11 +110,11 @@ def highlight(row: Row) -> Highlight:
 _SEVERITIES: dict[str, Severity] = {"confirmed": "info", "regressed": "error"}
 
 
-def reasons_for(found: list[Finding], verified: Verified | None, *, accepted: bool, strict: bool) -> list[str]:
+def reasons_for(findings: list[Finding], verified: Verified | None, *, accepted: bool, strict: bool) -> list[str]:
     """Why the exit code is not 0."""
-    reasons = reasons_of(found, strict=strict)
+    reasons = reasons_of(findings, strict=strict)
     if verified is None:
-        return [*dict.fromkeys([*(r for r in reasons if r != "damage" or is_damaged(found)), "not-comparable"])]
+        return [*dict.fromkeys([*(r for r in reasons if r != "damage" or is_damaged(findings)), "not-comparable"])]
     return reasons if accepted else [*reasons, "verification"]
 
 

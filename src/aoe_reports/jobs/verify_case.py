@@ -181,7 +181,7 @@ class Measured:
 
     def as_run(self) -> ComparedRun:
         """What is known of it."""
-        devices = [one.device for one in self.profiles]
+        devices = [profile.device for profile in self.profiles]
         steps = [step for device in devices for step in device.own_steps]
         captures = tuple(device.capture for device in devices)
         return ComparedRun(str(self.path), captures, [one.tasks for one in devices], steps, devices[0].metrics)
@@ -212,9 +212,9 @@ def _changed_places(case: Case, pair: Pair) -> str | None:
     return None
 
 
-def was_taken_first(one: Profile, other: Profile) -> bool:
+def was_taken_first(profile: Profile, other: Profile) -> bool:
     """Whether one profile is certainly the older one; clocks that count from a start-up tell nothing."""
-    times = (one.first_ns, other.first_ns)
+    times = (profile.first_ns, other.first_ns)
     if any(time is None or time < EPOCH_FROM_NS for time in times):
         return False
-    return (one.first_ns or 0) < (other.first_ns or 0)
+    return (profile.first_ns or 0) < (other.first_ns or 0)

@@ -136,7 +136,7 @@ def _side(
         if profile is not None:  # else it is found
             profiles.append(profile)
             ranks = ranks or (profile.device.tasks.rank_id,)
-    unreadable = unreadable or any(one.rule == UNREADABLE.name for one in findings[known:])
+    unreadable = unreadable or any(finding.rule == UNREADABLE.name for finding in findings[known:])
     return (Measured(path, tuple(profiles), profiles[0].side) if profiles else None), unreadable
 
 
@@ -172,7 +172,7 @@ def _repeated(before: Measured, after: Measured, findings: list[Finding]) -> tup
     sides = (before, after)
     enough = min(_repeats(side, findings) for side in sides) >= MIN_VALUES
     first, last = (
-        replace(side, side=repeated([one.side for one in side.profiles], by_captures=enough))
+        replace(side, side=repeated([profile.side for profile in side.profiles], by_captures=enough))
         if len(side.profiles) > 1
         else side
         for side in sides
@@ -183,7 +183,7 @@ def _repeated(before: Measured, after: Measured, findings: list[Finding]) -> tup
 def _repeats(side: Measured, findings: list[Finding]) -> int:
     """The number of captures measured; copies count once."""
     count = len(side.profiles)
-    if count < MIN_VALUES or len({one.digest for one in side.profiles}) > 1:
+    if count < MIN_VALUES or len({profile.digest for profile in side.profiles}) > 1:
         return count
     text = say("all {count} captures have the same content: they count as one", count=count)
     findings.append(VERIFY_SAME_CAPTURES.found(str(side.path), text))
@@ -192,14 +192,14 @@ def _repeats(side: Measured, findings: list[Finding]) -> int:
 
 def _are_comparable(before: Measured, after: Measured, options: VerifyOptions, findings: list[Finding]) -> bool:
     """Whether the two sides may be compared; adds findings."""
-    same = [one for one in after.profiles if any(_is_same(one, other) for other in before.profiles)]
+    same = [profile for profile in after.profiles if any(_is_same(profile, other) for other in before.profiles)]
     if same:
         text = say("the same content as {path}: nothing was measured again", path=before.path)
         findings.append(VERIFY_SAME_PROFILE.found(str(same[0].path), text))
         return False
     severity: Severity = "warning" if options.force else "error"
     where, against = str(after.path), []
-    if all(was_taken_first(one, other) for one in after.profiles for other in before.profiles):
+    if all(was_taken_first(profile, other) for profile in after.profiles for other in before.profiles):
         text = say("it was captured before {path}", path=before.path)
         against.append(VERIFY_ORDER.found(where, text, severity=severity))
     clocks = [_mean_mhz(side) for side in (before, after)]
@@ -226,7 +226,7 @@ def _remarks(before: Measured, after: Measured, verified: Verified) -> Iterator[
     if not _by_captures((before, after)):
         yield from remarks_on_noise(verified.noise, where)
         return
-    times = [[one.device.capture.made_ns() for one in side.profiles] for side in (before, after)]
+    times = [[profile.device.capture.made_ns() for profile in side.profiles] for side in (before, after)]
     known_times = [[time for time in side if time is not None] for side in times]
     whole = all(len(known) == len(side) for known, side in zip(known_times, times, strict=True))
     if (
@@ -238,17 +238,17 @@ def _remarks(before: Measured, after: Measured, verified: Verified) -> Iterator[
         yield VERIFY_NOT_IN_TURNS.found(where, text)
 
 
-def _is_same(one: Profile, other: Profile) -> bool:
-    if one.device.capture.root == other.device.capture.root:
+def _is_same(profile: Profile, other: Profile) -> bool:
+    if profile.device.capture.root == other.device.capture.root:
         return True
-    return one.digest == other.digest and one.first_ns is not None
+    return profile.digest == other.digest and profile.first_ns is not None
 
 
 # What comes of it
 
 
 def _by_captures(sides: tuple[Measured, Measured]) -> bool:
-    return all(one.side.captures for one in sides)
+    return all(side.side.captures for side in sides)
 
 
 def _answer(
@@ -280,7 +280,7 @@ def _answer(
         findings=findings,
         more={**facts.as_document(), **as_mapping(measured)},
         headline=report.headline,
-        highlights=[highlight(one) for one in rows],
+        highlights=[highlight(row) for row in rows],
         sections=report.sections,
         tells_findings=True,
         why=reasons_for(findings, verified, accepted=facts.accepted, strict=options.strict),

@@ -26,7 +26,7 @@ _PLAIN: Mapping[Any, pa.DataType] = {
 
 def table_of(cls: type[Any], rows: Iterable[object]) -> pa.Table:
     """Rows of a class as a table, which has all columns where there are no rows, too."""
-    cells = [_cells(one) for one in rows]
+    cells = [_cells(row) for row in rows]
     return pa.Table.from_pylist(cells, schema=arrow_schema(cls))
 
 

@@ -35,7 +35,7 @@ def as_json(shown: Shown) -> Iterator[str]:
     answer = shown.answer
     rows = map(as_mapping, answer.rows)
     end = answer.findings, reasons_of(answer.findings, strict=shown.strict)
-    yield from json_pieces(answer.command, list(answer.inputs), ([one] for one in rows), lambda: end)
+    yield from json_pieces(answer.command, list(answer.inputs), ([row] for row in rows), lambda: end)
 
 
 def as_markdown(shown: Shown) -> Iterator[str]:

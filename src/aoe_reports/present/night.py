@@ -139,7 +139,7 @@ def _changes_headline(
     slower = [row for row in changes if is_open(row)]
     if not slower and remark is not None:
         return say("{text}.", text=capital(remark))
-    known = {one.incident: one for one in incidents}
+    known = {incident.incident: incident for incident in incidents}
     night = _HeadlineFacts(
         slower=slower,
         known=known,
@@ -147,7 +147,7 @@ def _changes_headline(
         quicker=_newly_quicker(changes, known),
         suspected=list(_suspicions(changes, suspicions)),
     )
-    past = {series for one in suspicions if one.past for series in one.series}
+    past = {series for suspicion in suspicions if suspicion.past for series in suspicion.series}
     first, lead = night.large() or night.small() or (_without_regression(changes, past), None)
     others = _open_incidents(changes) - ({lead.series_id, lead.incident} if lead is not None else set())
     said = [first]
@@ -328,9 +328,9 @@ class _Suspected:
 
 def _suspicions(changes: Sequence[SeriesChange], suspicions: Sequence[SuspectedCause]) -> Iterator[_Suspected]:
     """What the newest nights show, the largest effect first; a series only where no cause explains it."""
-    explained = {series for one in suspicions for series in one.series}
+    explained = {series for suspicion in suspicions for series in suspicion.series}
     apart = [row for row in changes if row.state == "suspect" and row.series_id not in explained]
-    suspected = [_suspected(one, changes) for one in suspicions if not one.past]
+    suspected = [_suspected(suspicion, changes) for suspicion in suspicions if not suspicion.past]
     for is_faster in (False, True):
         row = foremost(
             [row for row in apart if matters(row) and (loss(row.change or 0.0, row.better) < 0) == is_faster]
@@ -393,7 +393,7 @@ def _without_regression(changes: Sequence[SeriesChange], past: Collection[str]) 
         say("{count} recovered", count=news.count("recovered")),
         say("{count} improved", count=news.count("improved")),
     ]
-    known = [one for one in counts if one.values["count"]]
+    known = [count for count in counts if count.values["count"]]
     if not known:
         settled = any(row.state is not None for row in changes)
         return say("No regression: nothing new." if settled else "No regression: no series changed.")
@@ -501,7 +501,7 @@ def _largest_part(attribution: StepAttribution) -> str | None:
     total_us = attribution.total_us
     operators = sorted(attribution.operators, key=lambda one: -one.difference_us)[:1]
     parts: list[tuple[float, str]] = [
-        *((one.difference_us, _changed_operator(one)) for one in operators),
+        *((operator.difference_us, _changed_operator(operator)) for operator in operators),
         (attribution.communication_not_overlapped_us or 0.0, say("communication that is not overlapped")),
         (attribution.free_us or 0.0, say("free time")),
     ]

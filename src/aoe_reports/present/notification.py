@@ -46,7 +46,7 @@ class Notice:
                 "verdict": plain(in_language(self.verdict, language)),
                 "exit_code": self.exit_code,
                 "reasons": list(self.reasons),
-                "incidents": [as_mapping(one) for one in self.incidents],
+                "incidents": [as_mapping(incident) for incident in self.incidents],
             }
         text = self._text(shape, language)
         return {"text": text} if shape == "slack" else {"msgtype": "text", "text": {"content": text}}

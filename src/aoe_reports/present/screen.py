@@ -61,7 +61,7 @@ def fit(columns: Sequence[Measured], room: int | None) -> list[int]:
     Titles take several lines first, then texts get narrower, then details are left out, then texts get narrower still, and
     other columns are left out from the right.
     """
-    natural = [max(one.title, one.cells) for one in columns]
+    natural = [max(column.title, column.cells) for column in columns]
     if room is None or _total(natural) <= room:
         return natural
     left = list(range(len(columns)))
@@ -100,8 +100,8 @@ def _narrowest(column: Measured, text: int) -> int:
 
 def _narrowed(columns: Sequence[Measured], room: int, text: int) -> list[int]:
     """Widths with titles in several lines, then with the widest texts as narrow as it takes."""
-    widths = [max(one.word, one.cells) for one in columns]
-    least = [_narrowest(one, text) for one in columns]
+    widths = [max(column.word, column.cells) for column in columns]
+    least = [_narrowest(column, text) for column in columns]
     while _total(widths) > room:
         place = max(range(len(widths)), key=lambda one: (widths[one] > least[one], widths[one]))
         if widths[place] <= least[place]:

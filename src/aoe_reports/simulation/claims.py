@@ -116,7 +116,7 @@ def write_kernel(
 
 
 def _write_list(folder: Path, claims: Sequence[PlantedClaim]) -> Path:
-    rows = [f"{one.op_name},{one.before_us:.3f},{one.before_us * one.claimed_factor:.3f}" for one in claims]
+    rows = [f"{claim.op_name},{claim.before_us:.3f},{claim.before_us * claim.claimed_factor:.3f}" for claim in claims]
     path = folder / "claims.csv"
     write_lines(path, ["operator,before_us,after_us", *rows])
     return path

@@ -225,7 +225,7 @@ class _Builder:
             **_look(series, watch_of(series)),
             "hindsight": _look(series, hindsight_of(series)),
             "metadata_differences": differences,
-            "versions": [[series.nights[one.place], one.label] for one in versions],
+            "versions": [[series.nights[version.place], version.label] for version in versions],
             "past_nights": [series.nights[one.place] for one in past],
             "incident": incident and {name: as_mapping(incident)[name] for name in _BEGINNING},
             "together": [one.change.series_id for one in together],
@@ -341,7 +341,8 @@ def _look(series: SeriesFacts, look: Look) -> JsonObject:
     """The levels and changes of a look as JSON, by nights instead of indices."""
     return {
         "levels": [
-            [series.nights[one.start], series.nights[one.until - 1], one.first, one.last] for one in look.levels
+            [series.nights[level.start], series.nights[level.until - 1], level.first, level.last]
+            for level in look.levels
         ],
         "changes": [_change(series, **asdict(shift)) for shift in look.shifts],
     }
@@ -372,7 +373,7 @@ def _run_key(run: RunFacts, around: Surroundings) -> str:
     return key_of(
         run_row(run), run.content, run.body, list(run.findings),
         [one and (one.run_id, one.night) for one in (around.before, around.after)],
-        [(run_row(one), one.body) for one in around.tunings],
+        [(run_row(tuning), tuning.body) for tuning in around.tunings],
         [[row.series_id, row.workload, row.change, row.ci_low, row.ci_high, state] for row, state in changes],
         list(around.verdicts),
     )  # fmt: skip

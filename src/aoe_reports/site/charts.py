@@ -69,7 +69,7 @@ def history_chart(
     across = np.asarray(days, dtype=np.float64)
     times = values[known]
     spread = math.exp(1.96 * sigma) if sigma is not None else 1.0
-    ends = [end for one in levels for end in (one.first, one.last)]
+    ends = [end for level in levels for end in (level.first, level.last)]
     low = min(float(times.min()), min(ends, default=math.inf) / spread)
     high = max(float(times.max()), max(ends, default=-math.inf) * spread)
     ticks = _ticks(low, high)
@@ -79,9 +79,9 @@ def history_chart(
     y = _Axis(low, high if high > low else low + 1, HEIGHT - _BOTTOM, _TOP)
     drawn = [
         *_frame(ticks, x, y, int(days[0]), int(days[-1])),
-        *(_band(one, across, x, y, spread) for one in levels if sigma is not None),
+        *(_band(level, across, x, y, spread) for level in levels if sigma is not None),
         _line(across[known], times, x, y),
-        *(_level(one, across, x, y) for one in levels),
+        *(_level(level, across, x, y) for level in levels),
         *(f'<path class="mark" d="M{x(across[column]):.0f} {_TOP}V{HEIGHT - _BOTTOM}"/>' for column in changes),
         *(_labelled(x(across[column]), label, 0) for column, label in versions),
         *(_labelled(x(across[column]), label, 1) for column, label in past),
@@ -112,16 +112,16 @@ def _frame(ticks: Sequence[float], x: _Axis, y: _Axis, first: int, last: int) ->
         yield f'<text class="tick {side}" x="{x(day):.0f}" y="{HEIGHT - 7}">{label}</text>'
 
 
-def _level(one: Level, across: Floats, x: _Axis, y: _Axis) -> str:
-    left, right = x(across[one.start]), x(across[one.until - 1])
-    return f'<path class="level" d="M{left:.0f} {y(one.first):.1f}L{right:.0f} {y(one.last):.1f}"/>'
+def _level(level: Level, across: Floats, x: _Axis, y: _Axis) -> str:
+    left, right = x(across[level.start]), x(across[level.until - 1])
+    return f'<path class="level" d="M{left:.0f} {y(level.first):.1f}L{right:.0f} {y(level.last):.1f}"/>'
 
 
-def _band(one: Level, across: Floats, x: _Axis, y: _Axis, spread: float) -> str:
-    left, right = x(across[one.start]), x(across[one.until - 1])
+def _band(level: Level, across: Floats, x: _Axis, y: _Axis, spread: float) -> str:
+    left, right = x(across[level.start]), x(across[level.until - 1])
     return (
-        f'<path class="band" d="M{left:.0f} {y(one.first * spread):.1f}L{right:.0f} {y(one.last * spread):.1f}'
-        f'V{y(one.last / spread):.1f}L{left:.0f} {y(one.first / spread):.1f}Z"/>'
+        f'<path class="band" d="M{left:.0f} {y(level.first * spread):.1f}L{right:.0f} {y(level.last * spread):.1f}'
+        f'V{y(level.last / spread):.1f}L{left:.0f} {y(level.first / spread):.1f}Z"/>'
     )
 
 

@@ -303,8 +303,8 @@ def _series(
         return tuple(histories.nights[column] for column in np.frombuffer(columns, dtype=np.int64))
 
     observed: dict[str, list[SeriesObservation]] = defaultdict(list)
-    for one in regressions.observations:
-        observed[one.series_id].append(one)
+    for observation in regressions.observations:
+        observed[observation.series_id].append(observation)
     every_series = []
     for place, row in enumerate(regressions.rows):
         values = histories.costs[place]

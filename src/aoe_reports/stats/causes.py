@@ -112,7 +112,7 @@ class _Description:
         while (best := self._best()) is not None:
             self._add(best)
             self._settle()
-            for number in [one for one in self.sizes if self._worth(one) <= 0 or not self._is_common(one)]:
+            for number in [size for size in self.sizes if self._worth(size) <= 0 or not self._is_common(size)]:
                 self._remove(number)
                 self.dropped.add(number)
         self._drop_minor()

@@ -137,8 +137,8 @@ class History:
         return len(missing)
 
     def _undo(self, run_id: str, timestamp_ns: int) -> RunHeader:
-        found = self._stored_run(run_id)
-        if found is None:
+        header = self._stored_run(run_id)
+        if header is None:
             raise StoreError(
                 say(
                     "{uri}: run {run_id} does not exist; `store history runs` lists the runs",
@@ -147,8 +147,8 @@ class History:
                 )
             )
         kept, removes = self._without({run_id})
-        self._commit([*_pieces(self._change_of(found, timestamp_ns)), *kept], removes)
-        return found
+        self._commit([*_pieces(self._change_of(header, timestamp_ns)), *kept], removes)
+        return header
 
     def _stored_run(self, run_id: str) -> RunHeader | None:
         """A run by its id, without its members, so that even a damaged one can be removed."""

@@ -180,8 +180,10 @@ def _records_of(records: Sequence[Record], common: Mapping[str, Any]) -> pa.Tabl
 
 def ranks_table(records: Sequence[Record]) -> pa.Table:
     """Records of single ranks: what tells them apart, and their times."""
-    columns = {name: cells_of([getattr(one, name) for one in records], ROWS.field(name).type) for name in RANK_COLUMNS}
-    columns["workload_args"] = cells_of(json_column(one.workload_args for one in records), _TEXT)
+    columns = {
+        name: cells_of([getattr(record, name) for record in records], ROWS.field(name).type) for name in RANK_COLUMNS
+    }
+    columns["workload_args"] = cells_of(json_column(record.workload_args for record in records), _TEXT)
     return pa.table(columns)
 
 
@@ -226,8 +228,8 @@ def remade_message(row: Mapping[str, Any]) -> str | None:
 
 def table_of(rows: Sequence[dict[str, Any]]) -> pa.Table:
     """Rows as they are stored."""
-    told = frozenset().union(*rows)
-    return _table({name: [row.get(name) for row in rows] for name in ROWS.names if name in told}, len(rows))
+    intervals = frozenset().union(*rows)
+    return _table({name: [row.get(name) for row in rows] for name in ROWS.names if name in intervals}, len(rows))
 
 
 def _table(columns: Mapping[str, Sequence[Any]], count: int) -> pa.Table:

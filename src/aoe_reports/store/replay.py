@@ -170,9 +170,9 @@ class Replay:
                 return True  # as other programs write them
             path = f"_delta_log/{hint['version']:020}.checkpoint.parquet"
             (found,) = (info for info in self.folder.listed("_delta_log") if info.path == path)
-            held = pq.read_table(pa.BufferReader(self.folder.content(path)), columns=["add"], use_threads=False)
-            files = sum(add is not None for add in held["add"].to_pylist())
-            told = {"size": held.num_rows, "sizeInBytes": found.size, "numOfAddFiles": files}
+            data = pq.read_table(pa.BufferReader(self.folder.content(path)), columns=["add"], use_threads=False)
+            files = sum(add is not None for add in data["add"].to_pylist())
+            told = {"size": data.num_rows, "sizeInBytes": found.size, "numOfAddFiles": files}
         except (OSError, ValueError, TypeError, LookupError, AttributeError, pa.ArrowException):
             return False
         return all(hint.get(name, value) == value for name, value in told.items())

@@ -58,9 +58,9 @@ def _in_question(parts: Sequence[StoredFile]) -> list[StoredFile]:
     return sorted(chosen.values(), key=lambda part: (part.hash is None, part.modified_ms, part.path))
 
 
-def _may_share(one: StoredFile, other: StoredFile) -> bool:
+def _may_share(file: StoredFile, other: StoredFile) -> bool:
     """Whether two files may share rows of a run, by the bounds in the log."""
-    (low, high), (least, most) = (part.bounds.get("run_id", (None, None)) for part in (one, other))
+    (low, high), (least, most) = (part.bounds.get("run_id", (None, None)) for part in (file, other))
     return None in {low, high, least, most} or (low <= most and least <= high)
 
 

@@ -104,11 +104,12 @@ def _problem(folder: Folder, part: StoredFile) -> tuple[Rule, str] | None:
 
 
 def _is_as_told(part: StoredFile, table: pa.Table) -> bool:
-    held = statistics_of(table)
-    ends = {name: (least, held["maxValues"][name]) for name, least in held["minValues"].items()}
+    statistics = statistics_of(table)
+    ends = {name: (least, statistics["maxValues"][name]) for name, least in statistics["minValues"].items()}
     # a column without a value is not in the file, and what was merged of such files says nothing of it
     nulls = {
-        name: {held["nullCount"][name]} if name in held["nullCount"] else {None, table.num_rows} for name in part.nulls
+        name: {statistics["nullCount"][name]} if name in statistics["nullCount"] else {None, table.num_rows}
+        for name in part.nulls
     }
     return (
         part.path.startswith(f"kind={part.kind}/month={part.month}/")

@@ -150,12 +150,12 @@ def why_no_table(head: str) -> str | None:
             return say("its cells are separated by {name}; expected commas", name=name)
     header = [cell.strip() for cell in header_of(head)]
     plain = {_bare(cell) for cell in header}
-    columns = max(known, key=lambda columns: len({_bare(one) for one in columns} & plain))
-    if not any(_bare(one) in plain for one in columns):
+    columns = max(known, key=lambda columns: len({_bare(column) for column in columns} & plain))
+    if not any(_bare(column) in plain for column in columns):
         return None
     return say(
         "its header lacks {missing}; it has {found}",
-        missing=join(", ", [one for one in columns if one not in header]),
+        missing=join(", ", [column for column in columns if column not in header]),
         found=join(", ", header[:_SHOWN_CELLS]),
     )
 

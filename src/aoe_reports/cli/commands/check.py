@@ -59,7 +59,7 @@ def check(
         if chosen.watch or chosen.select or chosen.ignore:
             raise UsageError(say("check: --share cannot be combined with --watch, --select or --ignore"))
         reply(share_results(paths, share, chosen.max_size), _of_answers(form, "--share"), output)
-    known = {one.rule for one in rules}
+    known = {rule.rule for rule in rules}
     chosen = replace(chosen, select=_names(chosen.select, known), ignore=_names(chosen.ignore, known))
     if chosen.watch:
         _follow(paths, chosen.interval, chosen.max_size)

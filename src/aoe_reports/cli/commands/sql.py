@@ -85,10 +85,10 @@ def _refuse_options_of_others(ctx: typer.Context, *, of_store: bool) -> None:
     """Raise UsageError for an option that is typed and changes nothing."""
     classes = (CacheOptions,) if of_store else (AlarmOptions, StoreOptions)
     others = {one.name for options in classes for one in declared(options)} - {"strict"}
-    for one in ctx.command.params:
-        source = ctx.get_parameter_source(one.name or "")
-        if one.name in others and source is not None and source.name == "COMMANDLINE":
-            option = one.opts[0]
+    for param in ctx.command.params:
+        source = ctx.get_parameter_source(param.name or "")
+        if param.name in others and source is not None and source.name == "COMMANDLINE":
+            option = param.opts[0]
             raise UsageError(
                 say("sql: without PATH the query is about a store; {option} is about captures", option=option)
                 if of_store
@@ -144,10 +144,10 @@ def clear(place: CacheFolderOptions, form: ChosenForm = "text", output: Output =
 
 
 def _chosen(place: CacheFolderOptions) -> Cache:
-    found = cache_in(place.cache)
-    if found is None:
+    cache = cache_in(place.cache)
+    if cache is None:
         raise UsageError(say("this user has no folder for a cache; --cache names one"))
-    return found
+    return cache
 
 
 def _reply(command: str, content: CacheContent, form: str, output: Output) -> NoReturn:

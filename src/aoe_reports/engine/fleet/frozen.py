@@ -49,7 +49,7 @@ def frozen(value: Any) -> Any:
         told = {key: frozen(one) for key, one in value.items()}
     elif is_dataclass(value) and type(value).__module__.startswith(f"{_PACKAGE}."):
         named = f"{type(value).__module__}:{type(value).__qualname__}"
-        told = {KIND: named, **{one.name: frozen(getattr(value, one.name)) for one in fields(value)}}
+        told = {KIND: named, **{field.name: frozen(getattr(value, field.name)) for field in fields(value)}}
     elif kind is not None:
         told = {KIND: kind, "of": _KINDS[kind][1](value)}
     else:
@@ -107,8 +107,8 @@ def _thawed(found: dict[str, Any]) -> Any:
         return _COLUMNS[kind](found)
     cls = _class_named(kind)
     value = object.__new__(cls)
-    for one in fields(cls):
-        object.__setattr__(value, one.name, found[one.name])
+    for field in fields(cls):
+        object.__setattr__(value, field.name, found[field.name])
     return value
 
 
@@ -124,7 +124,7 @@ def _class_named(kind: str) -> Any:
 
 
 def _listed(values: Iterable[Any]) -> list[Any]:
-    return [frozen(one) for one in values]
+    return [frozen(value) for value in values]
 
 
 def _in_order(values: Iterable[Any]) -> list[Any]:

@@ -126,19 +126,19 @@ def _with_digest(text: bytes) -> bytes:
     return text.removesuffix(b'"}') + sha256(text).hexdigest().encode("ascii") + b'"}'
 
 
-def _is_whole(found: Manifest) -> bool:
+def _is_whole(manifest: Manifest) -> bool:
     """Whether a manifest is what `manifest_of` makes; its keys name files."""
-    asked: Any = found.asked
+    asked: Any = manifest.asked
     return (
         isinstance(asked, Request)
         and isinstance(asked.options, RunOptions)
         and isinstance(asked.notes, Notes)
         and isinstance(asked.units, list | tuple)
         and all(hasattr(unit, "path") for unit in asked.units)
-        and isinstance(found.question, str)
-        and isinstance(found.keys, tuple)
-        and len(found.keys) == len(asked.units)
-        and all(isinstance(key, str) and _KEY.fullmatch(key) for key in found.keys)
+        and isinstance(manifest.question, str)
+        and isinstance(manifest.keys, tuple)
+        and len(manifest.keys) == len(asked.units)
+        and all(isinstance(key, str) and _KEY.fullmatch(key) for key in manifest.keys)
     )
 
 

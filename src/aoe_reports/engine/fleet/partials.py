@@ -53,7 +53,7 @@ class Partials:
             of == key  # not a copy of another one
             and (part is None or (isinstance(part, tuple) and len(part) == 1))
             and isinstance(findings, list)
-            and all(isinstance(one, Finding) for one in findings)
+            and all(isinstance(finding, Finding) for finding in findings)
         )
         return (part, Notes(findings, bool(unreadable))) if is_whole else None
 

@@ -55,8 +55,8 @@ class CaptureFiles:
         self.notes = Notes(list(found.findings), found.unreadable)
         """What is wrong with what was read so far."""
         self._captures = numbered(find_runs(found))
-        for one in self._captures:
-            self.notes.add(one.capture.findings)
+        for capture in self._captures:
+            self.notes.add(capture.capture.findings)
         if not self._captures and not self.notes.findings:
             raise UsageError(say("no capture below {paths}", paths=join(", ", map(str, paths))))
         self._first = list(self.notes.findings)
@@ -141,7 +141,7 @@ class CaptureFiles:
 
     def _key_now(self) -> str:
         """A hash of all that the tables depend on: files, options, versions."""
-        captures = freeze([one.capture for one in self._captures])
+        captures = freeze([capture.capture for capture in self._captures])
         findings = [one.as_fields() for one in self._first]
         key = [__version__, version("duckdb"), str(TABLES), str(READING), self._states, findings, captures]
         return sha256(json.dumps(key).encode()).hexdigest()
@@ -153,7 +153,7 @@ class CaptureFiles:
 
     def _is_worth_keeping(self) -> bool:
         """Whether the captures are large, all of them could be found, and their files will have another time when they change."""
-        size = sum(file.size for one in self._captures for file in one.capture.files)
+        size = sum(file.size for capture in self._captures for file in capture.capture.files)
         newest = max((state[1] for _, state in self._states if state), default=0)
         return size >= MIN_BYTES and not self.notes.unreadable and newest < time.time_ns() - _SETTLED_NS
 
@@ -227,7 +227,7 @@ def _notes_of(attached: Attached) -> tuple[Notes | None, str]:
         return None, attached.why or say("it does not say that it is complete")
     try:
         unreadable, fields = json.loads(attached.notes)
-        findings = [Finding.from_fields(one) for one in fields]
+        findings = [Finding.from_fields(field) for field in fields]
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
         return None, str(error)
     if not all(map(_is_sound, findings)):
@@ -240,7 +240,7 @@ def _is_sound(finding: Finding) -> bool:
     numbers = (finding.line, finding.column)
     return (
         finding.severity in SEVERITIES
-        and all(isinstance(one, str) for one in texts)
-        and all(one is None or type(one) is int for one in numbers)
+        and all(isinstance(text, str) for text in texts)
+        and all(number is None or type(number) is int for number in numbers)
         and (finding.pointer is None or isinstance(finding.pointer, str))
     )

@@ -73,16 +73,16 @@ def parse_name(name: str, folder: str = "") -> FileName | None:
         return ours
     if COMMUNICATION_GROUP.match(name):  # no export of communication.json
         return FileName("communication_group", "json", "torch_npu")
-    found = _EXPORT.match(name)
-    return _info_name(name) if found is None else _export_name(found, folder)
+    match = _EXPORT.match(name)
+    return _info_name(name) if match is None else _export_name(match, folder)
 
 
 def _database_name(name: str) -> FileName | None:
-    found = _FRAMEWORK_DB.match(name)
-    if found is None:
+    match = _FRAMEWORK_DB.match(name)
+    if match is None:
         return None
     writer = "mindspore" if "mindspore" in name else "torch_npu"
-    return FileName(PROFILER_DB, "db", writer, rank_id=_number(found["rank"]))
+    return FileName(PROFILER_DB, "db", writer, rank_id=_number(match["rank"]))
 
 
 def _export_name(found: re.Match[str], folder: str) -> FileName | None:
@@ -131,8 +131,8 @@ def is_plain_word(kind: str) -> bool:
 
 def tables_of_name(name: str) -> tuple[Table, ...]:
     """The tables that a file of this name may hold; the header tells which of several it is."""
-    found = _EXPORT.match(name)
-    return FILE_KINDS.get(found["kind"], ()) if found else ()
+    match = _EXPORT.match(name)
+    return FILE_KINDS.get(match["kind"], ()) if match else ()
 
 
 def _kind(word: str, form: str) -> str | None:

@@ -42,7 +42,7 @@ def _of_benchmark(name: str, told: Mapping[str, Any], document: Mapping[str, Any
         yield Entry("", None, say("the benchmark failed: {why}", why=say("it has no result")))
         return
     values = values if isinstance(values, list) else [values]
-    if not isinstance(params, list) or not all(isinstance(one, list) for one in params):
+    if not isinstance(params, list) or not all(isinstance(param, list) for param in params):
         yield Entry("", None, say("expected a list of values for each parameter"))
         return
     cases = []

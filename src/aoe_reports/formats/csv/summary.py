@@ -438,7 +438,7 @@ class _Reading:
 
     def scanned(self, header_bytes: int) -> TableData | None:
         """The few wanted columns of a large file of which one pass proves that nothing is odd; else None."""
-        started = (one for one in self.match.fields if one.name == START and START in self.table.identity)
+        started = (field for field in self.match.fields if field.name == START and START in self.table.identity)
         scanned = scan(self.path, header_bytes, len(self.match.fields), self.wanted, next(started, None))
         if scanned is None:
             return None

@@ -207,12 +207,12 @@ def _at(path: Path, rule: Rule, row: Row, field: Field, message: str) -> Finding
     return rule.found(str(path), message, pointer=pointer)
 
 
-def capped(found: list[Finding], count: int) -> list[Finding]:
+def capped(findings: list[Finding], count: int) -> list[Finding]:
     """The first of `count` findings, and how many more there are: the next one is given, too."""
     if count <= EXAMPLES_PER_RULE:
-        return found
+        return findings
     more = say("and {count} more of this kind", count=count - EXAMPLES_PER_RULE)
-    return [*found[:EXAMPLES_PER_RULE], replace(found[EXAMPLES_PER_RULE], message=more)]
+    return [*findings[:EXAMPLES_PER_RULE], replace(findings[EXAMPLES_PER_RULE], message=more)]
 
 
 def _text(value: Any) -> str | None:

@@ -34,12 +34,12 @@ tables: Mapping[str, Table] = TABLES
 task_types = TaskTypes(communication=frozenset({COMMUNICATION}))
 
 
-def identify(found: FoundFile, findings: list[Finding]) -> FoundFile | None:  # noqa: ARG001 -- nothing is to be said
+def identify(file: FoundFile, findings: list[Finding]) -> FoundFile | None:  # noqa: ARG001 -- nothing is to be said
     """A table, which has to be there to be opened; or one of the files that are not read. `flops_1.txt` may be anybody's."""
-    if found.name.kind == KERNEL_FLOPS.name and not KERNEL_FLOPS.fits(header_of(head_of(found.path))):
+    if file.name.kind == KERNEL_FLOPS.name and not KERNEL_FLOPS.fits(header_of(head_of(file.path))):
         return None
-    with found.path.open("rb"):
-        return found if found.name.kind in UNREAD_KINDS else replace(found, holds=(found.name.kind,))
+    with file.path.open("rb"):
+        return file if file.name.kind in UNREAD_KINDS else replace(file, holds=(file.name.kind,))
 
 
 def group(files: Iterable[FoundFile]) -> list[Capture]:

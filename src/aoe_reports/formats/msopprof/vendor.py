@@ -25,17 +25,17 @@ _FOLDER = re.compile(rf"{FOLDER}(?P<time>\d{{14,17}})_", re.ASCII)
 
 def parse_name(name: str, folder: str) -> FileName | None:  # noqa: ARG001 -- of several kernels each has a folder below
     """`PipeUtilization.csv`; of several kernels the names have a time."""
-    found = _NAME.match(name)
-    return FileName(FILES[found["what"]].name, "csv", "msopprof", time=found["time"]) if found else None
+    match = _NAME.match(name)
+    return FileName(FILES[match["what"]].name, "csv", "msopprof", time=match["time"]) if match else None
 
 
-def identify(found: FoundFile, findings: list[Finding]) -> FoundFile | None:  # noqa: ARG001 -- nothing is to be said
+def identify(file: FoundFile, findings: list[Finding]) -> FoundFile | None:  # noqa: ARG001 -- nothing is to be said
     """A table; elsewhere than in a folder of this tool anybody's Memory.csv may be called so, and its header has to tell."""
-    at_home = any(part.startswith(FOLDER) for part in found.path.parts)
-    if not at_home and not tables[found.name.kind].fits(header_of(head_of(found.path))):
+    at_home = any(part.startswith(FOLDER) for part in file.path.parts)
+    if not at_home and not tables[file.name.kind].fits(header_of(head_of(file.path))):
         return None
-    with found.path.open("rb"):
-        return replace(found, holds=(found.name.kind,))
+    with file.path.open("rb"):
+        return replace(file, holds=(file.name.kind,))
 
 
 def group(files: Iterable[FoundFile]) -> list[Capture]:

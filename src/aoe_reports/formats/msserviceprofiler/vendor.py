@@ -29,10 +29,10 @@ def parse_name(name: str, folder: str) -> FileName | None:
     return FileName(table.name, "csv", _WRITER) if table is not None and dot and stem and suffix == "csv" else None
 
 
-def identify(found: FoundFile, findings: list[Finding]) -> FoundFile | None:  # noqa: ARG001 -- nothing is to be said
+def identify(file: FoundFile, findings: list[Finding]) -> FoundFile | None:  # noqa: ARG001 -- nothing is to be said
     """A table whose header tells; anybody's request.csv may be called so."""
-    kind = found.name.kind
-    return replace(found, holds=(kind,)) if tables[kind].fits(header_of(head_of(found.path))) else None
+    kind = file.name.kind
+    return replace(file, holds=(kind,)) if tables[kind].fits(header_of(head_of(file.path))) else None
 
 
 def group(files: Iterable[FoundFile]) -> list[Capture]:

@@ -23,18 +23,18 @@ _KERNEL_TRACE = re.compile(r"^(?:(?P<process>.+)_)?kernel_trace\.csv(?P<packed>\
 
 def parse_name(name: str, folder: str) -> FileName | None:  # noqa: ARG001 -- no folder has a name of its own
     """`4711_kernel_trace.csv`; users choose what takes the place of the process. `results.csv` is known by its header."""
-    found = _KERNEL_TRACE.match(name)
-    if found is None:
+    match = _KERNEL_TRACE.match(name)
+    if match is None:
         return None
-    process = found["process"] or ""
+    process = match["process"] or ""
     pid = int(process) if re.fullmatch(r"\d{1,10}", process, re.ASCII) else None
-    return FileName(KERNEL_TRACE.name, "csv", "rocprof", pid=pid, packed=found["packed"] is not None)
+    return FileName(KERNEL_TRACE.name, "csv", "rocprof", pid=pid, packed=match["packed"] is not None)
 
 
-def identify(found: FoundFile, findings: list[Finding]) -> FoundFile | None:  # noqa: ARG001 -- its name is enough
+def identify(file: FoundFile, findings: list[Finding]) -> FoundFile | None:  # noqa: ARG001 -- its name is enough
     """A table of kernels, which has to be there to be opened."""
-    with found.path.open("rb"):
-        return replace(found, holds=(found.name.kind,))
+    with file.path.open("rb"):
+        return replace(file, holds=(file.name.kind,))
 
 
 def group(files: Iterable[FoundFile]) -> list[Capture]:
@@ -48,8 +48,8 @@ def group(files: Iterable[FoundFile]) -> list[Capture]:
 
 def _process(file: FoundFile) -> str:
     """What the files of one process have in common."""
-    found = _KERNEL_TRACE.match(file.path.name)
-    return (found["process"] or "kernel_trace") if found else file.path.stem
+    match = _KERNEL_TRACE.match(file.path.name)
+    return (match["process"] or "kernel_trace") if match else file.path.stem
 
 
 def tasks(capture: Capture) -> tuple[Source, ...]:

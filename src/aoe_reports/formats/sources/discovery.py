@@ -131,10 +131,10 @@ def _is_of_profiler(folder: str) -> bool:
     return ascend.is_capture(folder) or folder.startswith(msopprof.FOLDER)
 
 
-def _is_entered(one: ObjectPath, top: Path) -> bool:
+def _is_entered(path: ObjectPath, top: Path) -> bool:
     """Whether none of the folders between is passed over."""
     inside = any(map(_is_of_profiler, top.parts))
-    for name in one.parts[len(top.parts) : -1]:
+    for name in path.parts[len(top.parts) : -1]:
         inside = inside or _is_of_profiler(name)
         if inside and name in _RAW:
             return False
@@ -349,7 +349,7 @@ class _Walk:
             )
             self._findings.append(TOO_MUCH_LINKED.found(folder.path, message))
             self._waiting = [one for one in self._waiting if not one.linked]
-            self._links = [one for one in self._links if not one.linked]
+            self._links = [link for link in self._links if not link.linked]
         return entries[: max(left, 0)]
 
 

@@ -103,13 +103,13 @@ def identify(path: Path, *, explicit: bool, findings: list[Finding]) -> FoundFil
         findings.append(UNREADABLE.found(str(path), message))
         return None
     try:
-        found = _identified(path, name, findings, explicit=explicit)
+        file = _identified(path, name, findings, explicit=explicit)
     except OSError as error:
         if name is not None or explicit:
             message = say("the file cannot be read: {why}", why=why(error))
             findings.append(UNREADABLE.found(str(path), message))
         return None
-    return found
+    return file
 
 
 def _identified(path: Path, name: FileName | None, findings: list[Finding], *, explicit: bool) -> FoundFile | None:
@@ -127,11 +127,11 @@ def _identified(path: Path, name: FileName | None, findings: list[Finding], *, e
     return found
 
 
-def _called_alike(found: FoundFile) -> FoundFile | None:
+def _called_alike(file: FoundFile) -> FoundFile | None:
     """Records or claims of a tuner that somebody gave the name of a profiler's table."""
-    if found.name.form != "csv" or found.name.packed or found.size == 0:
+    if file.name.form != "csv" or file.name.packed or file.size == 0:
         return None
-    alike = _by_content(found.path, found.size)
+    alike = _by_content(file.path, file.size)
     return alike if alike is not None and not alike.holds else None
 
 
@@ -182,8 +182,8 @@ def _by_content(path: Path, size: int) -> FoundFile | None:
 
 def _of_tuner(path: Path, head: str) -> FileName | None:
     """What a tuner declares a file to be; None for what is nobody's."""
-    found = kind_of_tuner_file(path.name, head)
-    return FileName(found.kind, found.form, TUNER) if found is not None else None
+    kind = kind_of_tuner_file(path.name, head)
+    return FileName(kind.kind, kind.form, TUNER) if kind is not None else None
 
 
 def _by_words(text: str) -> FileName | None:

@@ -239,13 +239,13 @@ class _Fetched:
 
     def hold(self, top: Path, every: Sequence[ObjectPath]) -> None:
         """Remember all that lies below a place."""
-        for one in every:
-            self._put(one, top)
+        for path in every:
+            self._put(path, top)
         self._listed.append(str(top))
 
-    def _put(self, one: ObjectPath, top: Path) -> None:
+    def _put(self, path: ObjectPath, top: Path) -> None:
         """Remember an object and the folders that lead to it."""
-        entry = one
+        entry = path
         while str(entry) != str(top):
             folder = entry.parent
             known = self._folders.setdefault(str(folder), {})

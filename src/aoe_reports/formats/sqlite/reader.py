@@ -273,8 +273,8 @@ def _columns(table: Table, built: Built, fields: frozenset[str] | None) -> dict[
 
 def _match(table: Table, headers: Sequence[str]) -> Match:
     """The declaration as it applies to a database: for checks that ask which columns a row needs."""
-    found = table.match(headers)
-    return replace(found, vintage="", missing=(), doubled=(), unordered=None)
+    match = table.match(headers)
+    return replace(match, vintage="", missing=(), doubled=(), unordered=None)
 
 
 def _cell_type(column: Column) -> CellType:
@@ -356,7 +356,7 @@ def _groups(database: Database) -> object:
 
 def _numbers(database: Database, table: str, *columns: str) -> list[tuple[int, ...]]:
     """Rows of whole numbers, where a table has all these columns; incomplete rows are reported and left out."""
-    return list(zip(*(one.tolist() for one in _arrays(database, table, *columns)), strict=True))
+    return list(zip(*(array.tolist() for array in _arrays(database, table, *columns)), strict=True))
 
 
 def _arrays(database: Database, table: str, *columns: str) -> list[Ints]:

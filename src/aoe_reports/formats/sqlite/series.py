@@ -179,7 +179,7 @@ def stacked(parts: Sequence[Series | None], counts: Sequence[int], *, words: boo
         return EncodedWords(np.concatenate(places), known)
     cells = [nothing(0)]
     cells += [part if isinstance(part, Cells) else nothing(count) for part, count in zip(parts, counts, strict=True)]
-    return Cells(np.concatenate([one.values for one in cells]), np.concatenate([one.there for one in cells]))
+    return Cells(np.concatenate([cell.values for cell in cells]), np.concatenate([cell.there for cell in cells]))
 
 
 def repeated(word: str, count: int) -> EncodedWords:

@@ -273,14 +273,18 @@ class _Walk:
     def _passage(self, *, last: bool, forced: bool = False) -> tuple[list[tuple[Any, bytes]], int, bool]:
         """The elements of the buffer one by one, where the next one begins, and whether the list ends there."""
         text = self._buffer
-        found = Passage(text, self._after_comma, last, forced)
-        found.read()
-        self._after_comma = found.after_comma
-        if found.closed and found.after_comma and (self._count or found.elements):
-            self._note(TIMELINE_COMMA, say("a comma follows the last event"), found.end - 1)
-        for flaw in found.flaws:
+        passage = Passage(text, self._after_comma, last, forced)
+        passage.read()
+        self._after_comma = passage.after_comma
+        if passage.closed and passage.after_comma and (self._count or passage.elements):
+            self._note(TIMELINE_COMMA, say("a comma follows the last event"), passage.end - 1)
+        for flaw in passage.flaws:
             self._note(flaw.rule, flaw.message, flaw.at)
-        return [(self._placed(value), text[start:end]) for value, start, end in found.elements], found.end, found.closed
+        return (
+            [(self._placed(value), text[start:end]) for value, start, end in passage.elements],
+            passage.end,
+            passage.closed,
+        )
 
     def _placed(self, value: Any) -> Any:
         return Broken(value.reason, *self._where(value.at)) if isinstance(value, Unreadable) else value

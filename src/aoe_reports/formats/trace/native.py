@@ -151,17 +151,17 @@ class _Taker:
     def __exit__(self, *_: object) -> None:
         self._thread.shutdown()
 
-    def take(self, found: _Memory) -> None:
+    def take(self, memory: _Memory) -> None:
         """Take in a batch when the one before it is; what that raised is raised here."""
         self.wait()
-        self._last = self._thread.submit(self._take, found)
+        self._last = self._thread.submit(self._take, memory)
 
     def wait(self) -> None:
         if self._last is not None:
             self._last.result()
 
-    def _take(self, found: _Memory) -> None:
-        batch = self._events.of(found)
+    def _take(self, memory: _Memory) -> None:
+        batch = self._events.of(memory)
         if batch.num_rows:
             self._collector.add(batch)
 
@@ -353,14 +353,14 @@ class _Events:
 
 
 def _look_of(totals: Sequence[_Found], names: Names) -> TimelineLook:
-    phases = np.sum([np.asarray(one.phases, dtype=np.int64) for one in totals], axis=0)
-    complete = [one for one in totals if one.phases[ord("X")]]
+    phases = np.sum([np.asarray(total.phases, dtype=np.int64) for total in totals], axis=0)
+    complete = [total for total in totals if total.phases[ord("X")]]
     return TimelineLook(
         events=int(phases.sum()),
         phases={chr(code): int(phases[code]) for code in np.flatnonzero(phases).tolist()},
         start_ns=min((one.first for one in complete), default=None),
         end_ns=max((one.last for one in complete), default=None),
-        stage_rows=sum(one.stage_rows for one in totals),
+        stage_rows=sum(total.stage_rows for total in totals),
         names=names,
     )
 

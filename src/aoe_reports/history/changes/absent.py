@@ -210,14 +210,14 @@ def _not_judged(count: int) -> Text:
     return count_of(count, "{number} series is not judged", "{number} series are not judged")
 
 
-def _rank(one: SeriesLabels) -> Rank:
-    if one.rank_id is not None:
-        return ("rank", one.rank_id)
-    return None if one.device_id is None else ("device", one.device_id)
+def _rank(labels: SeriesLabels) -> Rank:
+    if labels.rank_id is not None:
+        return ("rank", labels.rank_id)
+    return None if labels.device_id is None else ("device", labels.device_id)
 
 
-def _scope(one: SeriesLabels) -> Scope:
-    return ("metric", one.metric) if one.scope == METRIC else ("scope", one.scope)
+def _scope(labels: SeriesLabels) -> Scope:
+    return ("metric", labels.metric) if labels.scope == METRIC else ("scope", labels.scope)
 
 
 Group = TypeVar("Group")

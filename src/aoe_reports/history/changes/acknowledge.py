@@ -76,7 +76,7 @@ def acknowledge(store: str, subject: str, chosen: AckOptions) -> Acknowledgement
     accepted = [_acceptance(examined, index) for index in indexes if examined.active_changes[index].open]
     if not accepted:
         acks = (examined.active_changes[index].accepted for index in indexes)
-        active = next((one for one in acks if isinstance(one, Acceptance)), None)
+        active = next((ack for ack in acks if isinstance(ack, Acceptance)), None)
         if active is None:
             raise UsageError(
                 say("{subject}: no open items: no slow-down is waiting for an acknowledgement", subject=subject)

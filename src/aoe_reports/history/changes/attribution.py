@@ -146,7 +146,7 @@ def attribute_change(calls: pl.DataFrame, nights: Sequence[StepNight], sigma: fl
         orient="row",
     )
     operators = _operators(calls.join(kept, on=["side", "night"], how="inner"), of_calls, kept, sigma)
-    operators_ns = sum(one.difference_ns for one in operators if not one.communication)
+    operators_ns = sum(operator.difference_ns for operator in operators if not operator.communication)
     levels = [_per_step(sum(night.total_ns for night in sides[side]), steps[side]) for side in SIDES]
     talk = _part([[night.communication_not_overlapped_ns for night in sides[side]] for side in SIDES], steps)
     free = _part([[night.free_ns for night in sides[side]] for side in SIDES], steps)
@@ -318,13 +318,13 @@ def _errors(
 
 def _shifts(operators: Sequence[OperatorShare]) -> list[CostShift]:
     """Sure changes that cancel each other: one against one, two or three; each operator is part of one shift at most."""
-    moved = [one for one in operators if one.sure_ns > 0 and not one.communication]
+    moved = [operator for operator in operators if operator.sure_ns > 0 and not operator.communication]
     grown = [one for one in moved if one.difference_ns > 0][:SHIFT_OPERATORS]
     shrunk = [one for one in moved if one.difference_ns < 0][:SHIFT_OPERATORS]
     taken: set[int] = set()
     shifts = []
     for sources, targets in sorted(_candidates(grown, shrunk), key=_shift_rank):
-        lost, won = -sum(one.difference_ns for one in sources), sum(one.difference_ns for one in targets)
+        lost, won = -sum(source.difference_ns for source in sources), sum(target.difference_ns for target in targets)
         members = {id(one) for one in (*sources, *targets)}
         if abs(won - lost) > SHIFT_TOLERANCE * min(won, lost) or members & taken:
             continue
@@ -337,9 +337,9 @@ def _candidates(
     grown: Sequence[OperatorShare], shrunk: Sequence[OperatorShare]
 ) -> Iterator[tuple[tuple[OperatorShare, ...], tuple[OperatorShare, ...]]]:
     for parts in range(1, SHIFT_PARTS + 1):
-        yield from (((one,), some) for one in shrunk for some in combinations(grown, parts))
+        yield from (((share,), some) for share in shrunk for some in combinations(grown, parts))
         if parts > 1:
-            yield from ((some, (one,)) for some in combinations(shrunk, parts) for one in grown)
+            yield from ((some, (share,)) for some in combinations(shrunk, parts) for share in grown)
 
 
 def _shift_rank(
@@ -347,7 +347,7 @@ def _shift_rank(
 ) -> tuple[int, float, tuple[str, ...], tuple[str, ...]]:
     """Fewer operators first, then the better match."""
     sources, targets = pair
-    lost, won = -sum(one.difference_ns for one in sources), sum(one.difference_ns for one in targets)
+    lost, won = -sum(source.difference_ns for source in sources), sum(target.difference_ns for target in targets)
     return (
         len(sources) + len(targets),
         abs(won - lost) / min(won, lost),

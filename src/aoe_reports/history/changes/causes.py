@@ -98,9 +98,9 @@ def explain_moved(
     a cause is followed by most of the time that it is about.
     """
     labels = [stored.labels[index] for index in leaves]
-    found = find_causes([_label(one) for one in labels], LEVELS, moved, errors, certain, _weights(stored, leaves))
-    shares = [stored.step_share([leaves[leaf] for leaf in one.followers], float(np.exp(one.size))) for one in found]
-    ordered = sorted(zip(found, shares, strict=True), key=lambda one: by_effect(one[1]))
+    causes = find_causes([_label(label) for label in labels], LEVELS, moved, errors, certain, _weights(stored, leaves))
+    shares = [stored.step_share([leaves[leaf] for leaf in one.followers], float(np.exp(one.size))) for one in causes]
+    ordered = sorted(zip(causes, shares, strict=True), key=lambda one: by_effect(one[1]))
     return Explanation(
         leaves=leaves,
         labels=labels,
@@ -138,8 +138,8 @@ def _slow_ranks(stored: StoredSeries, shifts: Mapping[int, LevelShift]) -> list[
     return sorted(found)
 
 
-def _label(one: SeriesLabels) -> tuple[str, int | None, str | None, str | None]:
-    return one.model, one.rank_id, COMPUTING if one.scope == COMPUTING else one.op_type, one.op_name
+def _label(labels: SeriesLabels) -> tuple[str, int | None, str | None, str | None]:
+    return labels.model, labels.rank_id, COMPUTING if labels.scope == COMPUTING else labels.op_type, labels.op_name
 
 
 def operators_of(stored: StoredSeries, groups: Collection[Group]) -> list[int]:
@@ -184,7 +184,7 @@ def nights_before(place: int, last: int) -> slice:
 
 def _row(cause: Cause, members: Sequence[SeriesLabels], step_share: float | None) -> IncidentCause:
     _, rank, op_type, op_name = cause.labels
-    models, ranks = {one.model for one in members}, {one.rank_id for one in members}
+    models, ranks = {member.model for member in members}, {member.rank_id for member in members}
     if op_type == COMPUTING and len(ranks) == 1:  # it is a kind of operator only where several ranks are slow
         (rank,) = ranks
     model = next(iter(models)) if len(models) == 1 else None
@@ -229,8 +229,8 @@ def merge_across_models(
     Two that were recorded apart stay so; one that was not joins the one that was.
     """
     by_machine: dict[tuple[str, ...], list[Incident]] = {}
-    for one in incidents:
-        by_machine.setdefault(one.lead.group[1:], []).append(one)
+    for incident in incidents:
+        by_machine.setdefault(incident.lead.group[1:], []).append(incident)
     nights = [
         (some, together, _may_share(together, recorded))
         for some in by_machine.values()
@@ -247,25 +247,27 @@ def merge_across_models(
 def _on_one_night(incidents: Sequence[Incident]) -> list[list[Incident]]:
     """Groups of incidents that may be of one night, or were reported as one."""
     gathered: list[list[Incident]] = []
-    for one in sorted(incidents, key=lambda one: (one.place, one.id)):
-        near = next((some for some in gathered if _may_be_one(some, one)), None)
+    for incident in sorted(incidents, key=lambda one: (one.place, one.id)):
+        near = next((some for some in gathered if _may_be_one(some, incident)), None)
         if near is None:
-            gathered.append([one])
+            gathered.append([incident])
         else:
-            near.append(one)
+            near.append(incident)
     return gathered
 
 
-def _may_be_one(some: Sequence[Incident], one: Incident) -> bool:
-    if any(other.id == one.id for other in some):
+def _may_be_one(incidents: Sequence[Incident], incident: Incident) -> bool:
+    if any(other.id == incident.id for other in incidents):
         return True
-    apart = abs(some[0].place - one.place)
-    reach = max(some[0].lead.shift.reach, one.lead.shift.reach)
-    return apart <= reach and one.lead.group not in {other.lead.group for other in some}
+    apart = abs(incidents[0].place - incident.place)
+    reach = max(incidents[0].lead.shift.reach, incident.lead.shift.reach)
+    return apart <= reach and incident.lead.group not in {other.lead.group for other in incidents}
 
 
 def _may_share(together: Sequence[Incident], recorded: Mapping[str, FirstRecorded]) -> bool:
-    return len({one.lead.group for one in together}) > 1 and any(one.id not in recorded for one in together)
+    return len({incident.lead.group for incident in together}) > 1 and any(
+        incident.id not in recorded for incident in together
+    )
 
 
 def _shared(
@@ -275,21 +277,23 @@ def _shared(
     together: Sequence[Incident],
 ) -> Iterator[tuple[str, str]]:
     """Pairs of incident ids with a common cause: a changed fact of the machine, or one explanation of both."""
-    ids = {one.id for one in together}
+    ids = {incident.id for incident in together}
     changed = {
-        one.id: {fact for fact in surroundings.now(one.id) or () if fact.name.startswith(OF_THE_MACHINE)}
-        for one in together
+        incident.id: {fact for fact in surroundings.now(incident.id) or () if fact.name.startswith(OF_THE_MACHINE)}
+        for incident in together
     }
     pairs = [pair for pair in combinations(changed, 2) if changed[pair[0]] & changed[pair[1]]]
     yield from pairs
     if pairs and ids == {pairs[0][0], *(other for one, other in pairs if one == pairs[0][0])}:
         return  # the first shares a fact with all others
-    members = [member for one in together for member in one.members]
+    members = [member for incident in together for member in incident.members]
     shifts = {stored.places[member.series]: member.shift for member in members}
-    by_group = {one.lead.group: one.id for one in together}
-    found = explain(stored, shifts, by_group, together[0].place, nights_around(incidents, together[0]))
-    for cause in found.causes:
-        moved = {stored.group(found.leaves[leaf]) for leaf in cause.followers if found.leaves[leaf] in shifts}
+    by_group = {incident.lead.group: incident.id for incident in together}
+    explanation = explain(stored, shifts, by_group, together[0].place, nights_around(incidents, together[0]))
+    for cause in explanation.causes:
+        moved = {
+            stored.group(explanation.leaves[leaf]) for leaf in cause.followers if explanation.leaves[leaf] in shifts
+        }
         yield from pairwise(sorted(by_group[group] for group in moved))
 
 
@@ -297,19 +301,21 @@ def _sets(
     together: Sequence[Incident], pairs: Iterable[tuple[str, str]], recorded: Mapping[str, FirstRecorded]
 ) -> list[list[Incident]]:
     """Sets of incidents connected by pairs; no set has two recorded ones. Incidents with the same id stay together."""
-    set_of = {one.id: {one.id} for one in together}
+    set_of = {incident.id: {incident.id} for incident in together}
     for one, other in pairs:
         both = set_of[one] | set_of[other]
         if not (set_of[one] & recorded.keys() and set_of[other] & recorded.keys()):
             set_of |= dict.fromkeys(both, both)
     names = {frozenset(one) for one in set_of.values()}
-    return [[one for one in together if one.id in some] for some in names]
+    return [[incident for incident in together if incident.id in some] for some in names]
 
 
-def _merged(some: Sequence[Incident], recorded: Mapping[str, FirstRecorded]) -> Incident:
-    if len(some) == 1:
-        return some[0]
-    lead = min(some, key=lambda one: (one.id not in recorded, -abs(one.lead.impact_ms), one.id))
+def _merged(incidents: Sequence[Incident], recorded: Mapping[str, FirstRecorded]) -> Incident:
+    if len(incidents) == 1:
+        return incidents[0]
+    lead = min(incidents, key=lambda one: (one.id not in recorded, -abs(one.lead.impact_ms), one.id))
     return incident_of(
-        lead.id if lead.id in recorded else None, [member for one in some for member in one.members], recorded
+        lead.id if lead.id in recorded else None,
+        [member for incident in incidents for member in incident.members],
+        recorded,
     )

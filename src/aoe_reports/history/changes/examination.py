@@ -148,7 +148,9 @@ class Examination(StoredSeries):
         grouped = group_incidents(moved, told, list(self.suspected.values()))
         self.incidents = merge_across_models(self, self.surroundings, grouped, told)
         self._incident_of = {
-            (one.series, one.shift.since): incident.id for incident in self.incidents for one in incident.members
+            (member.series, member.shift.since): incident.id
+            for incident in self.incidents
+            for member in incident.members
         }
 
     def _moved(self, index: int, shift: LevelShift, place: int) -> SeriesShift:
@@ -199,7 +201,7 @@ class Examination(StoredSeries):
     def asks_for_unknown(self) -> bool:
         """Whether the store has no series of the workload that is asked for, and has others."""
         wanted = self.selection.workload
-        known = (name for one in self.labels for name in (one.model, one.workload))
+        known = (name for label in self.labels for name in (label.model, label.workload))
         return bool(self.labels) and wanted is not None and wanted not in known
 
     def incident_of(self, index: int, shift: LevelShift) -> str | None:
@@ -214,7 +216,7 @@ class Examination(StoredSeries):
 
     @cached_property
     def _tuned(self) -> list[TunedOperator]:
-        return [one for one in tuned_operators(self.history) if self.view.reaches(one.night)]
+        return [operator for operator in tuned_operators(self.history) if self.view.reaches(operator.night)]
 
     def too_little(self) -> Text:
         """That, and why, nothing can be said."""
@@ -228,7 +230,7 @@ class Examination(StoredSeries):
                 *([] if scope is None else [say("scope {name!r}", name=scope)]),
             ]
             asked_for = join(", ", words) if words else say("these runs")
-            models = sorted({one.model for one in self.labels})
+            models = sorted({label.model for label in self.labels})
             near = resembling(workload, models) if self.asks_for_unknown() and workload is not None else None
             if near is not None:
                 return say(

@@ -76,13 +76,13 @@ def group_incidents(
     places that are as certain those that most series agree on. What is only `suspected` agrees with what is proved first.
     """
     groups: dict[Group, list[SeriesShift]] = {}
-    for one in moved:
-        groups.setdefault(one.group, []).append(one)
+    for shift in moved:
+        groups.setdefault(shift.group, []).append(shift)
     return newest_first(
         [
             incident
             for group, some in groups.items()
-            for incident in _of_group(some, recorded, [one for one in suspected if one.group == group])
+            for incident in _of_group(some, recorded, [shift for shift in suspected if shift.group == group])
         ]
     )
 
@@ -98,13 +98,13 @@ def _of_group(
 ) -> list[Incident]:
     gathered: dict[str, list[SeriesShift]] = {}
     anchors: list[tuple[str, int, int]] = []  # id, place, reach
-    told = [one for one in moved if one.shift.incident]
+    told = [shift for shift in moved if shift.shift.incident]
     for one in sorted(told, key=_certainty(told)):
         assert one.shift.incident is not None
         if one.shift.incident not in gathered:
             anchors.append((one.shift.incident, one.place, one.shift.reach))
         gathered.setdefault(one.shift.incident, []).append(one)
-    fresh = [one for one in moved if not one.shift.incident]
+    fresh = [shift for shift in moved if not shift.shift.incident]
     for one in sorted(fresh, key=_certainty([*fresh, *suspected])):
         near = [
             (abs(place - one.place), name)
@@ -122,11 +122,11 @@ def _of_group(
 
 
 def _certainty(moved: Sequence[SeriesShift]) -> Callable[[SeriesShift], tuple[Any, ...]]:
-    agreed = Counter((one.shift.reach, one.place) for one in moved)
+    agreed = Counter((shift.shift.reach, shift.place) for shift in moved)
 
-    def key(one: SeriesShift) -> tuple[Any, ...]:
-        reach = one.shift.reach
-        return reach, -agreed[reach, one.place], -abs(one.impact_ms), one.series, one.place
+    def key(shift: SeriesShift) -> tuple[Any, ...]:
+        reach = shift.shift.reach
+        return reach, -agreed[reach, shift.place], -abs(shift.impact_ms), shift.series, shift.place
 
     return key
 
@@ -142,12 +142,14 @@ def incident_of(
     Without a name it is a new one.
     """
     certain = min(members, key=_certainty([*members, *suspected]))
-    near = [one for one in suspected if abs(one.place - certain.place) <= certain.shift.reach]
+    near = [shift for shift in suspected if abs(shift.place - certain.place) <= certain.shift.reach]
     surest = min([*members, *near], key=_certainty([*members, *near]))
     name = name or incident_id(surest)
     since, since_run = recorded.get(name, (surest.shift.since, surest.shift.since_run))
     lead = min(members, key=_naming)
-    others = sorted((one for one in members if one is not lead), key=lambda one: (-abs(one.impact_ms), one.series))
+    others = sorted(
+        (member for member in members if member is not lead), key=lambda one: (-abs(one.impact_ms), one.series)
+    )
     return Incident(
         id=name,
         since=since,
@@ -158,18 +160,18 @@ def incident_of(
     )
 
 
-def _naming(one: SeriesShift) -> tuple[Any, ...]:
-    scope = one.labels.scope
+def _naming(shift: SeriesShift) -> tuple[Any, ...]:
+    scope = shift.labels.scope
     rank = _NAMING.get(scope, len(_NAMING))
     # a metric costs no time: of several the one that moved most
-    size = math.log(one.shift.after / one.shift.before) if scope == METRIC else one.impact_ms
-    return rank, -abs(size), one.series
+    size = math.log(shift.shift.after / shift.shift.before) if scope == METRIC else shift.impact_ms
+    return rank, -abs(size), shift.series
 
 
-def incident_id(one: SeriesShift) -> str:
+def incident_id(shift: SeriesShift) -> str:
     """The name of an incident that a change begins: its night, and what it is of. Once stored it stays, wherever the night moves."""
-    night = one.shift.since.replace("-", "")
-    return f"{night}-{hashlib.sha256(repr((tuple(one.group), one.shift.since)).encode()).hexdigest()[:8]}"
+    night = shift.shift.since.replace("-", "")
+    return f"{night}-{hashlib.sha256(repr((tuple(shift.group), shift.shift.since)).encode()).hexdigest()[:8]}"
 
 
 def nights_around(incidents: Sequence[Incident], incident: Incident) -> tuple[int, int | None]:

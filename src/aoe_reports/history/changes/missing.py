@@ -104,7 +104,7 @@ def _of_every_night(
 
 def _is_first(its: _Nights, ours: Sequence[_Nights], nights: Sequence[str]) -> bool:
     return all(
-        any(night in one and its[night].timestamp_ns <= one[night].timestamp_ns for one in ours)
+        any(night in our and its[night].timestamp_ns <= our[night].timestamp_ns for our in ours)
         for night in nights[-MIN_NIGHTS:]
     )
 
@@ -116,7 +116,7 @@ def _is_in_given_nights(
 
     Another model of the job leads to that folder: as deep as the input, with this model's run of that night.
     """
-    paths = {_model(one[last.night]): _path(one[last.night]) for one in ours if last.night in one}
+    paths = {_model(our[last.night]): _path(our[last.night]) for our in ours if last.night in our}
     for run in measured:
         for given in inputs:
             if _model(run) in paths and given in {_path(run), *_path(run).parents}:

@@ -60,7 +60,7 @@ def _rows(
     """The rows of one series: new changes, then recorded ones that no longer hold."""
     labels, judged, last_night = examined.labels[index], examined.judged, examined.judged_series[index].last_night()
     changes = [*fresh, *examined.active_changes[index].withdrawn]
-    for place, shift in enumerate(shift_of_costs(one, labels.better) for one in changes):
+    for place, shift in enumerate(shift_of_costs(change, labels.better) for change in changes):
         is_fresh = place < len(fresh)
         outcome = (
             {"found": last_night, "seen": seen.get(shift.incident or "")} if is_fresh else {"withdrawn": last_night}

@@ -114,7 +114,7 @@ def find_regressions(
     else:
         findings += [NOT_ENOUGH_DATA.found(history.uri, message) for message in not_judged]
         why |= {NOT_ENOUGH_DATA.name} if not_judged else set()
-    if any(one.rule == EXPECTED_ABSENT.name for one in findings):
+    if any(finding.rule == EXPECTED_ABSENT.name for finding in findings):
         why.add("expected-absent")
     incidents = incident_rows(examined, {row.series_id for row in rows})
     suspicions = suspected_causes(examined)
@@ -128,8 +128,8 @@ def find_regressions(
         tables=(Rows(type=SeriesChange, rows=_with_metadata(rows, incidents)),),
         more={
             "budget": as_mapping(budget),
-            "incidents": [as_mapping(one) for one in incidents],
-            "suspicions": [as_mapping(one) for one in suspicions],
+            "incidents": [as_mapping(incident) for incident in incidents],
+            "suspicions": [as_mapping(suspicion) for suspicion in suspicions],
             "observations": [as_mapping(one) for one in observed],
             "not_judged": not_judged,
         },
@@ -181,7 +181,7 @@ def _gate_budgets(examined: Examination) -> Iterator[GateBudget]:
     can_be_judged = [verdict.reason is None for verdict in examined.judged.verdicts]
     for text, gate in zip(selection.gate, selection.gates(), strict=True):
         if gate.alarms_per_year is not None:
-            watched = [gate.watches(one) for one in examined.labels]
+            watched = [gate.watches(label) for label in examined.labels]
             yield GateBudget(
                 gate=text,
                 false_alarms_per_year=gate.alarms_per_year,

@@ -191,20 +191,20 @@ def _pinned_row(examined: Examination, index: int) -> SeriesChange:
         newest = examined.judged.parameters.least_level
         times = [night for place, night in enumerate(series.nights) if series.count(place, place + 1)]
         chosen = times[: -newest or None][-baseline.nights :]
-    held = hold_against(series, chosen, newest=newest)
+    comparison = hold_against(series, chosen, newest=newest)
     measured = set(series.measured(0, len(series.nights)))
     bad = _known_bad(examined, index, [night for night in chosen if night in measured])
-    row = replace(row, baseline=_baseline(str(baseline), held.baseline, row.better, bad))
-    if held.baseline is None or held.newest is None:
-        return replace(row, reason=row.reason or ("no-baseline" if held.baseline is None else "too-few-nights"))
+    row = replace(row, baseline=_baseline(str(baseline), comparison.baseline, row.better, bad))
+    if comparison.baseline is None or comparison.newest is None:
+        return replace(row, reason=row.reason or ("no-baseline" if comparison.baseline is None else "too-few-nights"))
     return replace(
         row,
-        state=held.state,
-        since=held.since,
-        since_run=None if held.since is None else series.runs[series.place(held.since)],
-        **value_levels(held, row.better),
-        impact_ms=_impact_ms(examined, index, held.baseline.cost, held.newest.cost),
-        step_share=_step_share(examined, index, held.baseline.cost, held.newest.cost),
+        state=comparison.state,
+        since=comparison.since,
+        since_run=None if comparison.since is None else series.runs[series.place(comparison.since)],
+        **value_levels(comparison, row.better),
+        impact_ms=_impact_ms(examined, index, comparison.baseline.cost, comparison.newest.cost),
+        step_share=_step_share(examined, index, comparison.baseline.cost, comparison.newest.cost),
     )
 
 
@@ -214,15 +214,15 @@ Span = tuple[str, str | None]
 
 def bad_spans(shifts: Sequence[LevelShift], least_effect: float) -> list[Span]:
     """When a series was worse than before: from a slow-down, accepted or not, until the level before it is reached again."""
-    found: list[Span] = []
+    spans: list[Span] = []
     since, good = None, 0.0
     for shift in shifts:
         if since is None and shift.slower:
             since, good = shift.since, shift.before
         elif since is not None and not shift.slower and shift.after <= good * (1 + least_effect):
-            found.append((since, shift.since))
+            spans.append((since, shift.since))
             since = None
-    return found if since is None else [*found, (since, None)]
+    return spans if since is None else [*spans, (since, None)]
 
 
 def known_bad(nights: Iterable[str], spans: Sequence[Span]) -> list[str]:
@@ -309,10 +309,10 @@ def _incident_row(examined: Examination, incident: Incident) -> IncidentChange:
     )
 
 
-def _is_new(examined: Examination, one: SeriesShift) -> bool:
+def _is_new(examined: Examination, shift: SeriesShift) -> bool:
     """Whether a change was first reported on the newest night, on which its series ran."""
-    nights, series = examined.judged.histories.nights, examined.judged_series[examined.places[one.series]]
-    return one.shift.found is None or one.shift.found == series.last_night() == nights[-1]
+    nights, series = examined.judged.histories.nights, examined.judged_series[examined.places[shift.series]]
+    return shift.shift.found is None or shift.shift.found == series.last_night() == nights[-1]
 
 
 def _member(examined: Examination, one: SeriesShift) -> IncidentMember:

@@ -93,8 +93,8 @@ def attribute(
     if told_nights.len():  # a night that tells of no operator is not one in which all of them vanished
         steps = steps.filter(pl.col("night").is_in(told_nights.implode()))
     named = _name_repositories(_calls(calls), _between(steps, labels, tuned))
-    told = attribute_change(named, _steps(steps), verdict.sigma or 0.0)
-    return None if told is None else _told(told)
+    attribution = attribute_change(named, _steps(steps), verdict.sigma or 0.0)
+    return None if attribution is None else _told(attribution)
 
 
 def _finest(records: pl.DataFrame) -> pl.DataFrame:
@@ -129,18 +129,18 @@ def _between(steps: pl.DataFrame, labels: SeriesLabels, tuned: Sequence[TunedOpe
         return []
     hardware = {labels.hardware, "unknown"}
     return [
-        one
-        for one in tuned
-        if last < one.timestamp_ns <= first
-        and one.model == labels.model
-        and (one.hardware in hardware or labels.hardware == "unknown")
+        operator
+        for operator in tuned
+        if last < operator.timestamp_ns <= first
+        and operator.model == labels.model
+        and (operator.hardware in hardware or labels.hardware == "unknown")
     ]
 
 
 def _name_repositories(calls: pl.DataFrame, between: Sequence[TunedOperator]) -> pl.DataFrame:
     """Calls after the change with the AOE run that tuned their operator, or its type."""
-    by_name = {one.name: _label(one) for one in between}
-    by_type = {kind: _label(one) for one in between for kind in one.types}
+    by_name = {operator.name: _label(operator) for operator in between}
+    by_type = {kind: _label(operator) for operator in between for kind in operator.types}
     keys = calls.filter(pl.col("side") == "after", ~pl.col("communication")).select("op_type", "op_name").unique()
     rows = [
         (op_type, op_name, by_type.get(type_key(op_type or "")) if op_name is None else by_name.get(op_name))
@@ -153,8 +153,8 @@ def _name_repositories(calls: pl.DataFrame, between: Sequence[TunedOperator]) ->
     return calls.join(known, on=["side", "communication", "op_type", "op_name"], how="left", nulls_equal=True)
 
 
-def _label(one: TunedOperator) -> str:
-    return f"{one.night} {one.run_id}"
+def _label(operator: TunedOperator) -> str:
+    return f"{operator.night} {operator.run_id}"
 
 
 def _steps(records: pl.DataFrame) -> list[StepNight]:
@@ -188,44 +188,44 @@ def _steps_with_tasks(row: Row) -> int:
     return row["count"] if steps is None else int(steps)
 
 
-def _told(found: Attribution) -> StepAttribution:
+def _told(attribution: Attribution) -> StepAttribution:
     """The change of a step in us, with the operators that changed most."""
-    summed = [one for one in found.operators if not one.communication]
+    summed = [operator for operator in attribution.operators if not operator.communication]
     named = [one for one in summed if one.sure_ns > 0][:NAMED]
-    talk = [one for one in found.operators if one.communication and one.sure_ns > 0][:NAMED]
+    talk = [operator for operator in attribution.operators if operator.communication and operator.sure_ns > 0][:NAMED]
     return StepAttribution(
-        before_us=found.before_ns / 1000,
-        after_us=found.after_ns / 1000,
-        total_us=found.total_ns / 1000,
-        operators_us=found.operators_ns / 1000,
-        other_operators_us=(found.operators_ns - sum(one.difference_ns for one in named)) / 1000,
-        communication_not_overlapped_us=_us(found.communication_not_overlapped_ns),
-        free_us=_us(found.free_ns),
-        unattributed_us=found.unattributed_ns / 1000,
+        before_us=attribution.before_ns / 1000,
+        after_us=attribution.after_ns / 1000,
+        total_us=attribution.total_ns / 1000,
+        operators_us=attribution.operators_ns / 1000,
+        other_operators_us=(attribution.operators_ns - sum(one.difference_ns for one in named)) / 1000,
+        communication_not_overlapped_us=_us(attribution.communication_not_overlapped_ns),
+        free_us=_us(attribution.free_ns),
+        unattributed_us=attribution.unattributed_ns / 1000,
         operators=[_operator(one) for one in named],
         communication=[_operator(one) for one in talk],
         shifts=[
             MovedCost(from_=list(shift.sources), to=list(shift.targets), moved_us=shift.moved_ns / 1000)
-            for shift in found.shifts
+            for shift in attribution.shifts
         ],
-        left_out_nights=[night for _, night in found.untypical],
+        left_out_nights=[night for _, night in attribution.untypical],
     )
 
 
-def _operator(one: OperatorShare) -> OperatorChange:
-    night, _, run = (one.repository or "").partition(" ")
+def _operator(share: OperatorShare) -> OperatorChange:
+    night, _, run = (share.repository or "").partition(" ")
     return OperatorChange(
-        op_type=one.op_type,
-        op_name=one.op_name,
-        difference_us=one.difference_ns / 1000,
-        cause=one.cause,
-        before_us=one.before_ns / 1000,
-        after_us=one.after_ns / 1000,
-        count_before=one.before_count,
-        count_after=one.after_count,
-        calls_us=one.calls_ns / 1000,
-        count_us=one.count_ns / 1000,
-        inputs_us=one.inputs_ns / 1000,
+        op_type=share.op_type,
+        op_name=share.op_name,
+        difference_us=share.difference_ns / 1000,
+        cause=share.cause,
+        before_us=share.before_ns / 1000,
+        after_us=share.after_ns / 1000,
+        count_before=share.before_count,
+        count_after=share.after_count,
+        calls_us=share.calls_ns / 1000,
+        count_us=share.count_ns / 1000,
+        inputs_us=share.inputs_ns / 1000,
         repository_run=run or None,
         repository_night=night or None,
     )

@@ -49,7 +49,7 @@ class Surroundings:
 
     def read(self, incidents: Iterable[Incident]) -> None:
         """Find what else changed where incidents began, from the nights of the series that names each; one query for all."""
-        asked = [one for one in incidents if one.id not in self._now]
+        asked = [incident for incident in incidents if incident.id not in self._now]
         self._now |= dict.fromkeys(one.id for one in asked)
         self._now |= self.around({one.id: (one.lead, one.place) for one in asked})
 
@@ -75,14 +75,14 @@ class Surroundings:
         after = [run for run in series.runs[place:] if run is not None][:NIGHTS]
         return _Sides(lead, place, before, after) if before and after else None
 
-    def _tunings_around(self, one: _Sides) -> Iterator[ChangedFact]:
+    def _tunings_around(self, sides: _Sides) -> Iterator[ChangedFact]:
         """Runs of AOE for the workload between the last night before a change and its first."""
-        series, lead = self.series[one.lead.series], one.lead
-        prior = [night for place, night in enumerate(series.nights[: one.place]) if series.count(place, place + 1)]
+        series, lead = self.series[sides.lead.series], sides.lead
+        prior = [night for place, night in enumerate(series.nights[: sides.place]) if series.count(place, place + 1)]
         names = [
             run.run_id
             for run in self.tunings
-            if run.model == lead.labels.model and prior[-1:] <= [run.night] <= [series.nights[one.place]]
+            if run.model == lead.labels.model and prior[-1:] <= [run.night] <= [series.nights[sides.place]]
         ]
         if names:
             yield ChangedFact("tuning_runs", None, ", ".join(names[:TUNINGS_NAMED]))
@@ -128,8 +128,8 @@ def changed_metadata(before: pl.DataFrame, after: pl.DataFrame) -> list[ChangedF
     found = []
     for name in sorted(sides[0].keys() | sides[1].keys()):
         values = [side.get(name, {None}) for side in sides]
-        if all(len(one) == 1 for one in values) and values[0] != values[1]:
-            found.append(ChangedFact(name, *(next(iter(one)) for one in values)))
+        if all(len(value) == 1 for value in values) and values[0] != values[1]:
+            found.append(ChangedFact(name, *(next(iter(value)) for value in values)))
     return found[:MAX_TOLD]
 
 

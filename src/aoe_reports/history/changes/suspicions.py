@@ -42,7 +42,7 @@ def suspected_causes(examined: Examination) -> list[SuspectedCause]:
     for index, one in examined.suspected.items():
         if index in asked:
             suspects.setdefault((one.group[1:], one.place), {})[index] = one
-    found = [one for (_, place), some in suspects.items() for one in _causes(examined, some, place)]
+    found = [cause for (_, place), some in suspects.items() for cause in _causes(examined, some, place)]
     found.sort(key=lambda one: (by_effect(one.cause.step_share), -abs(one.cause.change), one.since, one.title))
     found = _once(found)
     leads = [examined.suspected[examined.places[one.series[0]]] for one in found]
@@ -53,9 +53,9 @@ def suspected_causes(examined: Examination) -> list[SuspectedCause]:
     ]
 
 
-def _once(found: Iterable[SuspectedCause]) -> list[SuspectedCause]:
+def _once(causes: Iterable[SuspectedCause]) -> list[SuspectedCause]:
     kept: dict[tuple[Any, ...], SuspectedCause] = {}
-    for one in found:
+    for one in causes:
         cause = one.cause
         key = (one.hardware, cause.model, cause.rank_id, cause.op_type, cause.op_name, cause.change > 0)
         first = kept.setdefault(key, one)
@@ -66,8 +66,10 @@ def _once(found: Iterable[SuspectedCause]) -> list[SuspectedCause]:
 
 def _causes(examined: Examination, suspects: Mapping[int, SeriesShift], place: int) -> Iterator[SuspectedCause]:
     shifts = {index: one.shift for index, one in suspects.items()}
-    groups = {one.group for one in suspects.values()}
-    places = [one.place for one in examined.incidents if one.lead.group in groups and one.place < place]
+    groups = {suspect.group for suspect in suspects.values()}
+    places = [
+        incident.place for incident in examined.incidents if incident.lead.group in groups and incident.place < place
+    ]
     last = max(places, default=0)
     explained = explain(examined, shifts, groups, place, (last, None))
     leaves = set(explained.leaves)
@@ -196,9 +198,9 @@ def _explained(
     length = last - first + 1
     errors = np.maximum([scatter.error(2 * AROUND, length) for scatter in scatters], MIN_ERROR)
     models = sorted({stored.labels[index].model for index in mine})
-    found = explain_moved(stored, mine, moved, errors, np.abs(moved) > CLEAR_SCORES * errors, models)
+    explanation = explain_moved(stored, mine, moved, errors, np.abs(moved) > CLEAR_SCORES * errors, models)
     nights = stored.judged.histories.nights
-    for cause in found.rows():
+    for cause in explanation.rows():
         if cause.kind in _WHOLES and cause.followers >= MIN_SERIES and abs(cause.change) >= MIN_CHANGE:
             yield PastNight(
                 night=nights[first],

@@ -167,8 +167,8 @@ def _prepared(block: _Block, habits: Sequence[Habits], each: Sequence[Parameters
 
 def _of_each(each: Sequence[Parameters], ask: Callable[[Parameters], float]) -> Floats:
     """A number for each series, computed once for each set of parameters."""
-    known = {one: ask(one) for one in set(each)}
-    return np.array([known[one] for one in each])
+    known = {parameters: ask(parameters) for parameters in set(each)}
+    return np.array([known[parameters] for parameters in each])
 
 
 def _guard_scores(logs: Floats, lengths: Integers, each: Sequence[Parameters]) -> list[dict[int, float]]:
@@ -181,5 +181,5 @@ def _guard_scores(logs: Floats, lengths: Integers, each: Sequence[Parameters]) -
 
 def _together(candidates: Sequence[int], plain: Mapping[int, float], least: int) -> list[int]:
     """Candidates and plain steps in order; a candidate too near to a plain step is dropped."""
-    apart = [one for one in candidates if all(abs(one - step) >= least for step in plain)]
+    apart = [candidate for candidate in candidates if all(abs(candidate - step) >= least for step in plain)]
     return sorted([*apart, *plain])

@@ -57,8 +57,8 @@ class _Table:
 
     @classmethod
     def of(cls, ours: Sequence[Prepared]) -> _Table:
-        logs = np.stack([one.logs for one in ours])
-        limits = noise.CLIP * np.array([one.sigma for one in ours])[:, None]
+        logs = np.stack([our.logs for our in ours])
+        limits = noise.CLIP * np.array([our.sigma for our in ours])[:, None]
         levels = middles(logs, np.ones(logs.shape[1]), limits)
         residuals = logs - levels[:, None]
         clipped = np.minimum(np.maximum(residuals, -limits), limits)
@@ -119,7 +119,7 @@ def _has_modes(table: _Table) -> Flags:
 
 
 def _has_scatters(table: _Table, noises: Sequence[Noise]) -> Flags:
-    found = np.array([one.uneven for one in table.ours])
+    found = np.array([our.uneven for our in table.ours])
     rows = np.flatnonzero(found)
     off = off_levels(table.logs[rows])
     found[rows] = may_change(off)

@@ -102,8 +102,8 @@ def odd_nights(detected: DetectorRun, runs: Sequence[RunOfNight], series: Collec
 def _mixed_hardware(judged: Judged) -> list[Finding]:
     """Workloads that ran on several kinds of hardware: each kind has series of its own."""
     kinds: dict[str, set[str]] = {}
-    for one in judged.histories.labels:
-        kinds.setdefault(str(one.model), set()).add(str(one.hardware))
+    for label in judged.histories.labels:
+        kinds.setdefault(str(label.model), set()).add(str(label.hardware))
     return [_of_hardware(model, found) for model, found in sorted(kinds.items()) if len(found) > 1]
 
 

@@ -147,7 +147,7 @@ LeftOut = Literal["nothing", "timelines", "tables"]
 
 def left_out_of(captures: Sequence[Capture]) -> tuple[LeftOut, int]:
     """(what is not looked into, how many bytes that is): as little as leaves no more than MAX_MORE_BYTES."""
-    files = [file for one in captures for file in one.files]
+    files = [file for capture in captures for file in capture.files]
     timelines = sum(map(read_size, filter(_is_timeline, files)))
     tables = sum(map(read_size, filter(_is_communication, files)))
     if timelines + tables <= MAX_MORE_BYTES:
@@ -329,7 +329,7 @@ def _plan_summary(plan: Plan, longest: _Longest) -> Row:
         "candidates": len(plan.candidates),
         "expected_saving_us": plan.expected_saving_us or 0.0,
         "assumed_saving_us": plan.assumed_saving_us,
-        "cost_s": round(sum(one.cost_s or 0.0 for one in plan.candidates), 3),
+        "cost_s": round(sum(candidate.cost_s or 0.0 for candidate in plan.candidates), 3),
         "rejected": len(plan.rejected),
     }
 

@@ -247,7 +247,7 @@ def _wrong_clocks(history: History, stored: Sequence[Stored]) -> list[Finding]:
     ours = [item.run.header for item in stored]
     findings = [jumps[header.run_id] for header in ours if header.run_id in jumps]
     now = time.time_ns()
-    ahead = [one for one in ours if one.timestamp_ns > now + MAX_AHEAD_NS and one.run_id not in jumps]
+    ahead = [our for our in ours if our.timestamp_ns > now + MAX_AHEAD_NS and our.run_id not in jumps]
     if ahead:
         newest = max(ahead, key=lambda one: (one.timestamp_ns, one.run_id))
         message = say(

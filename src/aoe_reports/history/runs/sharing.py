@@ -404,13 +404,13 @@ def _records_of(capture: Capture, hardware: str) -> list[Record]:
 def mixes_of(records: Iterable[Record | _Operators]) -> dict[Device, OperatorMix]:
     """The operators of each device that records tell of."""
     found: dict[Device, OperatorMix] = defaultdict(OperatorMix)
-    for one in records:
-        device = (one.hardware, one.rank_id, one.device_id if one.rank_id is None else None)
-        counts = (one.count or 0, one.total_ns or 0)
-        if one.scope == "op_type" and one.op_type is not None:
-            found[device].add_type(one.op_type, *counts)
-        elif one.scope == "op" and one.op_name is not None:
-            found[device].add_name(one.op_name, *counts)
+    for record in records:
+        device = (record.hardware, record.rank_id, record.device_id if record.rank_id is None else None)
+        counts = (record.count or 0, record.total_ns or 0)
+        if record.scope == "op_type" and record.op_type is not None:
+            found[device].add_type(record.op_type, *counts)
+        elif record.scope == "op" and record.op_name is not None:
+            found[device].add_name(record.op_name, *counts)
     return dict(found)
 
 
@@ -463,8 +463,8 @@ def _of_one_night(group: Sequence[_Ahead], model: str) -> dict[str, Text]:
 
 def _with_common_ranks(group: Sequence[_Ahead]) -> list[_Ahead]:
     """The captures that may share series with others of the group: ranks have series of their own."""
-    runs = Counter(rank for one in group for rank in one.ranks)
-    return [one for one in group if any(runs[rank] > 1 for rank in one.ranks)]
+    runs = Counter(rank for ahead in group for rank in ahead.ranks)
+    return [ahead for ahead in group if any(runs[rank] > 1 for rank in ahead.ranks)]
 
 
 def _put(kinds: list[_Seen], seen: _Seen) -> _Seen | None:

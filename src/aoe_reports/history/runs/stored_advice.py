@@ -190,15 +190,15 @@ def summary_of(row: Mapping[str, Any]) -> Row:
     return {
         "why_not": _as_text(body["why_not"]) if body.get("why_not") is not None else None,
         **{name: body[name] if is_number(body.get(name)) else 0 for name in ("found", "stated", "devices")},
-        "headlines": [_headline(one) for one in headlines or () if isinstance(one, dict)],
+        "headlines": [_headline(headline) for headline in headlines or () if isinstance(headline, dict)],
         "plan": _flat(plan) if isinstance(plan, dict) else None,
         "notes": [_as_text(note) for note in notes or ()],
     }
 
 
-def _headline(told: Row) -> Row:
+def _headline(row: Row) -> Row:
     """A device's step times; null where a number is expected and missing."""
-    known = _flat(told)
+    known = _flat(row)
     places = {name: known[name] for name in ("rank_id", "device_id") if name in known}
     numbers = {name: known[name] for name in _OF_STEPS if name in known}
     return {
@@ -214,9 +214,9 @@ _OF_STEPS = (
 )  # fmt: skip
 
 
-def _flat(told: Row) -> Row:
+def _flat(row: Row) -> Row:
     """Only texts and numbers: foreign content may be nested without end."""
-    return {name: value for name, value in told.items() if _is_plain(value)}
+    return {name: value for name, value in row.items() if _is_plain(value)}
 
 
 def _is_plain(value: Any) -> bool:

@@ -30,8 +30,8 @@ _MAX_NS = 2**60
 
 def picture_of_run(captures: Sequence[Capture], rank_id: int | None, device_id: int | None) -> Picture | None:
     """A step of the device that a run is planned for; None where no timeline of it is there."""
-    with_events = [one for one in captures if vendor_of(one.profiler).events(one)]
-    mine = [one for one in with_events if one.info.may_hold(rank_id)] or with_events
+    with_events = [capture for capture in captures if vendor_of(capture.profiler).events(capture)]
+    mine = [event for event in with_events if event.info.may_hold(rank_id)] or with_events
     if not mine:
         return None
     files = [file for files in vendor_of(mine[0].profiler).events(mine[0]) for file in files]
@@ -62,8 +62,8 @@ def read_picture(body: str | None, told: Mapping[str, Any]) -> Picture | None:
     for kind in (PictureLane, PictureOperator, PictureGap):
         made(kind)
     try:
-        found: StepPicture = decode(body, made(StepPicture))
-        return found if _is_whole(found) else None
+        picture: StepPicture = decode(body, made(StepPicture))
+        return picture if _is_whole(picture) else None
     except (NotDecodableError, ValueError):
         return None
 

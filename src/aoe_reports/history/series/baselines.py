@@ -249,13 +249,13 @@ def ordinal(night: str) -> int:
         return -MAX_REACH * 1000
 
 
-def same_shift(one: LevelShift, other: LevelShift, course: JudgedSeries) -> bool:
+def same_shift(shift: LevelShift, other: LevelShift, course: JudgedSeries) -> bool:
     """Whether two changes of a series are one, the place of which is uncertain: then they go the same way, too."""
-    if one.slower != other.slower:
+    if shift.slower != other.slower:
         return False
-    first, second = (one, other) if one.since <= other.since else (other, one)
+    first, second = (shift, other) if shift.since <= other.since else (other, shift)
     apart = course.nights_between(first.until or first.since, second.since)
-    return apart <= max(one.reach, other.reach)
+    return apart <= max(shift.reach, other.reach)
 
 
 @dataclass(frozen=True, slots=True)
@@ -285,16 +285,16 @@ def merge_shifts(course: JudgedSeries, stored: Iterable[LevelShift]) -> Merged:
     return _with_unseen(found, waiting, course)
 
 
-def _with_unseen(found: list[LevelShift], waiting: Sequence[LevelShift], course: JudgedSeries) -> Merged:
+def _with_unseen(shifts: list[LevelShift], waiting: Sequence[LevelShift], course: JudgedSeries) -> Merged:
     withdrawn: list[LevelShift] = []
     scatter = course.scatter
     for shift in sorted(waiting, key=lambda one: one.since):
-        others = [*found, *(one for one in waiting if one is not shift and one not in withdrawn)]
+        others = [*shifts, *(one for one in waiting if one is not shift and one not in withdrawn)]
         holds, local = _still_holds(shift, others, course)
-        (found if holds else withdrawn).append(shift)
+        (shifts if holds else withdrawn).append(shift)
         if holds and local is not None and local.sigma < scatter.sigma:
             scatter = local  # without this change the detector took the step for noise
-    return Merged(sorted(found, key=lambda shift: (shift.since, shift.found or "")), tuple(withdrawn), scatter)
+    return Merged(sorted(shifts, key=lambda shift: (shift.since, shift.found or "")), tuple(withdrawn), scatter)
 
 
 def _recorded_as(
@@ -324,10 +324,10 @@ def _distinct(stored: list[LevelShift], course: JudgedSeries) -> list[LevelShift
     return kept
 
 
-def _close(one: LevelShift, other: LevelShift, course: JudgedSeries) -> bool:
+def _close(shift: LevelShift, other: LevelShift, course: JudgedSeries) -> bool:
     """Whether two changes go the same way and are closer than the shortest level."""
-    apart = abs(course.nights_between(one.since, other.since))
-    return one.slower == other.slower and apart < course.parameters.least_level
+    apart = abs(course.nights_between(shift.since, other.since))
+    return shift.slower == other.slower and apart < course.parameters.least_level
 
 
 def _still_holds(shift: LevelShift, others: Sequence[LevelShift], course: JudgedSeries) -> tuple[bool, Scatter | None]:
@@ -336,8 +336,8 @@ def _still_holds(shift: LevelShift, others: Sequence[LevelShift], course: Judged
     With too few nights to decide, it holds.
     """
     place = course.place(shift.since)
-    prior = [course.place(one.since) for one in others if one.since < shift.since]
-    later = [course.place(one.since) for one in others if one.since > shift.since]
+    prior = [course.place(other.since) for other in others if other.since < shift.since]
+    later = [course.place(other.since) for other in others if other.since > shift.since]
     left = course.logs(max(prior, default=0), place)
     right = course.logs(place, min(later, default=len(course.nights)))
     parameters = course.parameters
@@ -437,9 +437,12 @@ class _Walk:
             self.open, self.reference = [], None
 
     def _acknowledged(self, shift: LevelShift) -> Acceptance | None:
-        for one in self.acceptances:
-            if self.course.nights_between(one.through, shift.since) <= shift.reach and shift.after <= one.limit:
-                return one
+        for acceptance in self.acceptances:
+            if (
+                self.course.nights_between(acceptance.through, shift.since) <= shift.reach
+                and shift.after <= acceptance.limit
+            ):
+                return acceptance
         return None
 
     def _accepted(self, shift: LevelShift) -> Acceptance | Expectation | None:

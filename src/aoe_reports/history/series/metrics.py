@@ -43,21 +43,21 @@ def metric_records(records: pl.DataFrame, declarations: Declarations = ()) -> tu
     if mine.is_empty():
         return None
     mine = mine.sort("timestamp_ns", "run_id")
-    found = _Columns(mine, declarations)
-    if not found.values:
+    columns = _Columns(mine, declarations)
+    if not columns.values:
         return None
-    rows = mine.drop("metrics")[found.places].with_columns(pl.col(pl.Enum).cast(pl.String))
+    rows = mine.drop("metrics")[columns.places].with_columns(pl.col(pl.Enum).cast(pl.String))
     rows = rows.with_columns(
-        pl.Series("series_id", found.ids),
+        pl.Series("series_id", columns.ids),
         pl.col("series_id").alias("record_series"),
-        pl.Series("metric", found.names),
+        pl.Series("metric", columns.names),
         pl.lit(METRIC).alias("scope"),
-        pl.Series("runtime_ms_mean", found.costs(), dtype=pl.Float64),
+        pl.Series("runtime_ms_mean", columns.costs(), dtype=pl.Float64),
         pl.lit(None, dtype=pl.Int64).alias("total_ns"),
-        pl.Series("unit", [found.meanings[one].unit for one in found.ids], dtype=pl.String),
-        pl.Series("better", [found.meanings[one].better for one in found.ids], dtype=pl.String),
+        pl.Series("unit", [columns.meanings[one].unit for one in columns.ids], dtype=pl.String),
+        pl.Series("better", [columns.meanings[one].better for one in columns.ids], dtype=pl.String),
     )
-    return rows.filter(pl.Series(found.of_one_unit())), list(found.mixed_units())
+    return rows.filter(pl.Series(columns.of_one_unit())), list(columns.mixed_units())
 
 
 class _Columns:
@@ -84,14 +84,14 @@ class _Columns:
             for name, metric in dict(zip(self.ids, self.names, strict=True)).items()
         }
 
-    def _add(self, place: int, series: str, one: Metric, model: str) -> None:
+    def _add(self, place: int, series: str, metric: Metric, model: str) -> None:
         self.places.append(place)
         self.ids.append(series)
-        self.names.append(one.name)
-        self.values.append(one.value)
-        self._told.append(one.told)
-        before = self._newest.get(series, one.told)
-        self._newest[series] = Meaning(one.told.unit or before.unit, one.told.better or before.better)
+        self.names.append(metric.name)
+        self.values.append(metric.value)
+        self._told.append(metric.told)
+        before = self._newest.get(series, metric.told)
+        self._newest[series] = Meaning(metric.told.unit or before.unit, metric.told.better or before.better)
         self._models[series] = model
 
     def costs(self) -> list[float]:

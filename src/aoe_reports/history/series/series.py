@@ -280,7 +280,7 @@ def judge_histories(
     budgets = budgets or share_budgets(histories.labels, can_be_judged, false_alarms_per_year, gates)
     parameters = replace(parameters, budget=Budget.shared(false_alarms_per_year, eligible))
     days = [date.fromisoformat(night).toordinal() for night in histories.nights]
-    names = [one.workload for one in histories.labels]
+    names = [label.workload for label in histories.labels]
     numbers = {name: number for number, name in enumerate(dict.fromkeys(names))}
     verdicts = detect_changes(values, parameters, days, [numbers[name] for name in names], budgets)
     for row, nights in zip(undirected, known, strict=True):
@@ -304,7 +304,7 @@ def share_budgets(
     """The budget of each series, where gates have some; the others share `false_alarms_per_year`."""
     if not gates:
         return None
-    watched = np.array([[gate.watches(one) for one in labels] for gate in gates]).reshape(len(gates), len(labels))
+    watched = np.array([[gate.watches(label) for label in labels] for gate in gates]).reshape(len(gates), len(labels))
     shares = [
         Budget.shared(gate.alarms_per_year or 0.0, int((mine & can_be_judged).sum()))
         for gate, mine in zip(gates, watched, strict=True)

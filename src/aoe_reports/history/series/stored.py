@@ -139,16 +139,16 @@ def paged_series(labels: Sequence[SeriesLabels], incidents: Iterable[IncidentCha
     Where operators are told over all ranks, the steps, computing and communication of single ranks have none, but the first
     rank's, and those that name an incident: a thousand ranks are a thousand pages that nobody opens.
     """
-    fleets = {_machine(one) for one in labels if one.scope == COMPUTING}
+    fleets = {_machine(label) for label in labels if label.scope == COMPUTING}
     first: dict[tuple[object, ...], SeriesLabels] = {}
     paged = set()
-    for one in labels:
-        if one.rank_id is None or one.scope not in _OF_RANKS or _machine(one) not in fleets:
-            paged.add(one.series_id)
+    for label in labels:
+        if label.rank_id is None or label.scope not in _OF_RANKS or _machine(label) not in fleets:
+            paged.add(label.series_id)
             continue
-        known = first.setdefault((*_machine(one), one.workload, one.op_type), one)
-        if (one.rank_id, one.series_id) < (known.rank_id, known.series_id):
-            first[*_machine(one), one.workload, one.op_type] = one
+        known = first.setdefault((*_machine(label), label.workload, label.op_type), label)
+        if (label.rank_id, label.series_id) < (known.rank_id, known.series_id):
+            first[*_machine(label), label.workload, label.op_type] = label
     paged |= {one.series_id for one in first.values()}
     for incident in incidents:
         for model in incident.models:
@@ -156,5 +156,5 @@ def paged_series(labels: Sequence[SeriesLabels], incidents: Iterable[IncidentCha
     return frozenset(paged)
 
 
-def _machine(one: SeriesLabels) -> tuple[str, str, str, str]:
-    return one.model, one.hardware, one.engine, one.source
+def _machine(labels: SeriesLabels) -> tuple[str, str, str, str]:
+    return labels.model, labels.hardware, labels.engine, labels.source

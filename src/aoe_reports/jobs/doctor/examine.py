@@ -21,7 +21,7 @@ class DoctorAnswer(Answer):
     def reasons(self, *, strict: bool = False) -> list[str]:
         """The names of the checks that fail."""
         failing: set[State] = {"fault", "warning"} if strict else {"fault"}
-        return list(dict.fromkeys(str(one.name) for one in self.rows if one.state in failing))
+        return list(dict.fromkeys(str(row.name) for row in self.rows if row.state in failing))
 
     def exit_code(self, *, strict: bool = False) -> int:
         """1 where a check fails, else 0."""
@@ -51,7 +51,7 @@ def examine(chosen: DoctorOptions, files: Sequence[tuple[str, int]]) -> DoctorAn
 
 def _headline(rows: Sequence[Checkup]) -> str:
     """How many checks came to what."""
-    count = {state: sum(one.state == state for one in rows) for state in ("fault", "warning", "missing")}
+    count = {state: sum(row.state == state for row in rows) for state in ("fault", "warning", "missing")}
     return join(
         ", ",
         (

@@ -117,18 +117,22 @@ def requirement_of(line: str) -> Requirement:
     return Requirement(found[1], ",".join(part.strip() for part in found[2].split(",")), extra[1] if extra else None)
 
 
-def dependency(one: Requirement) -> Checkup:
+def dependency(requirement: Requirement) -> Checkup:
     """Whether a dependency is there, fits its bounds, and can be imported."""
     try:
-        version = metadata.version(one.name)
+        version = metadata.version(requirement.name)
     except metadata.PackageNotFoundError:
-        if one.extra is not None:
-            what_for = EXTRAS.get(one.extra) or say("the part {name}", name=one.extra)
-            return missing(one.name, what_for, _install(one))
-        return fault(one.name, say("not installed; needed: {bounds}", bounds=one.bounds or one.name), _install(one))
-    if not satisfies(version, one.bounds):
-        return fault(one.name, _held_against(version, one.bounds), _install(one))
-    name = one.name.replace("-", "_").lower()
+        if requirement.extra is not None:
+            what_for = EXTRAS.get(requirement.extra) or say("the part {name}", name=requirement.extra)
+            return missing(requirement.name, what_for, _install(requirement))
+        return fault(
+            requirement.name,
+            say("not installed; needed: {bounds}", bounds=requirement.bounds or requirement.name),
+            _install(requirement),
+        )
+    if not satisfies(version, requirement.bounds):
+        return fault(requirement.name, _held_against(version, requirement.bounds), _install(requirement))
+    name = requirement.name.replace("-", "_").lower()
     show(name)
     try:
         import_module(name)
@@ -136,18 +140,18 @@ def dependency(one: Requirement) -> Checkup:
         raise
     except BaseException as error:  # noqa: BLE001 -- a broken library may raise anything, SystemExit and panics among it
         said = say("{version}, but it cannot be imported: {why}", version=version, why=why(error))
-        return fault(one.name, said, _install(one))
-    return ok(one.name, _held_against(version, one.bounds))
+        return fault(requirement.name, said, _install(requirement))
+    return ok(requirement.name, _held_against(version, requirement.bounds))
 
 
 def satisfies(version: str, bounds: str) -> bool:
     """Whether a version is within bounds such as `>=1.6.6,<2`; a bound of a kind that is not known is no reason to say no."""
-    mine = _key(version)
+    key = _key(version)
     for bound in bounds.split(","):
         found = _BOUND.fullmatch(bound)
-        if found is None or mine is None or (limit := _key(found[2])) is None:
+        if found is None or key is None or (limit := _key(found[2])) is None:
             continue
-        if not _holds(found[1], mine, limit):
+        if not _holds(found[1], key, limit):
             return False
     return True
 
@@ -166,14 +170,14 @@ def _key(version: str) -> _Key | None:
     return tuple(numbers), re.match(r"[-_.]?(?:a|b|c|rc|alpha|beta|pre|dev)", found[2]) is None
 
 
-def _holds(sign: str, mine: _Key, limit: _Key) -> bool:
+def _holds(sign: str, key: _Key, limit: _Key) -> bool:
     if sign == "~=":
         head = limit[0][:-1]
-        return mine >= limit and mine[0][: len(head)] == head
-    if sign in {"<", ">"} and mine[0] == limit[0]:
-        return sign == "<" and mine < limit and not limit[1]  # 2.0rc1 is not what `<2` lets in
-    return {"<": mine < limit, ">": mine > limit, "<=": mine <= limit, ">=": mine >= limit, "==": mine == limit}.get(
-        sign, mine != limit
+        return key >= limit and key[0][: len(head)] == head
+    if sign in {"<", ">"} and key[0] == limit[0]:
+        return sign == "<" and key < limit and not limit[1]  # 2.0rc1 is not what `<2` lets in
+    return {"<": key < limit, ">": key > limit, "<=": key <= limit, ">=": key >= limit, "==": key == limit}.get(
+        sign, key != limit
     )
 
 
@@ -181,5 +185,5 @@ def _held_against(version: str, bounds: str) -> str:
     return say("{version} (needed: {bounds})", version=version, bounds=bounds) if bounds else version
 
 
-def _install(one: Requirement) -> str:
-    return f"`{one.installed_by}`"
+def _install(requirement: Requirement) -> str:
+    return f"`{requirement.installed_by}`"

@@ -53,11 +53,11 @@ def store(uri: str | None) -> Iterator[Checkup]:
 def _place(named: str) -> Iterator[Checkup]:
     folder, log = Path(named), Path(named) / "_delta_log"
     places = [one for one in (folder, log) if one.is_dir()]
-    shut = next((one for one in places if not os.access(one, os.R_OK | os.X_OK)), None)
+    shut = next((place for place in places if not os.access(place, os.R_OK | os.X_OK)), None)
     if shut is not None:
         yield fault("store", say("{path}: this user may not read it", path=shut), say("change its permissions"))
         return
-    fixed = next((one for one in places if not os.access(one, os.W_OK)), None)
+    fixed = next((place for place in places if not os.access(place, os.W_OK)), None)
     if fixed is not None:
         told = say("{path}: this user may not write it: it can be asked, but nothing can be stored", path=fixed)
         yield warning("store permissions", told, say("change its permissions, where nights are to be stored"))
@@ -146,7 +146,7 @@ def _damage(named: str) -> Iterator[Checkup]:
     from aoe_reports.history.care import verify_store  # noqa: PLC0415 -- as above
 
     verified, findings, _ = verify_store(named)
-    errors = [one for one in findings if one.severity == "error"]
+    errors = [finding for finding in findings if finding.severity == "error"]
     if not errors:
         yield ok("store files", say("{files:,} files are as they were written", files=verified.files))
         return
@@ -228,7 +228,7 @@ def site(folder: Path, uri: str | None) -> Iterator[Checkup]:
     else:
         yield ok("site", told)
     places = (folder, folder.absolute().parent)
-    fixed = next((one for one in places if not os.access(one, os.W_OK)), None)
+    fixed = next((place for place in places if not os.access(place, os.W_OK)), None)
     if fixed is None:
         yield ok("site permissions", say("the folder and the one above can be written"))
     else:
@@ -243,7 +243,7 @@ def _newest_commit(uri: str | None) -> float | None:
     """The time of the newest commit in the log; null for a remote store."""
     if uri is None or "://" in uri or not (log := Path(uri) / "_delta_log").is_dir():
         return None
-    return max((one.stat().st_mtime for one in log.glob("*.json")), default=None)
+    return max((path.stat().st_mtime for path in log.glob("*.json")), default=None)
 
 
 def _moment(seconds: float) -> str:

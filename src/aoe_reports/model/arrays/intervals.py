@@ -40,25 +40,27 @@ def union(starts: Ints, ends: Ints) -> Intervals:
     return Intervals(starts[begins], reach[np.append(begins[1:], len(starts)) - 1])
 
 
-def united(one: Intervals, other: Intervals) -> Intervals:
+def united(intervals: Intervals, other: Intervals) -> Intervals:
     """The time that either covers."""
-    if not len(one) or not len(other):
-        return other if len(other) else one
-    return union(np.concatenate([one.starts, other.starts]), np.concatenate([one.ends, other.ends]))
+    if not len(intervals) or not len(other):
+        return other if len(other) else intervals
+    return union(np.concatenate([intervals.starts, other.starts]), np.concatenate([intervals.ends, other.ends]))
 
 
-def common(one: Intervals, other: Intervals) -> Intervals:
+def common(intervals: Intervals, other: Intervals) -> Intervals:
     """The time that both cover."""
-    first = np.searchsorted(other.ends, one.starts, side="right")
-    counts = np.maximum(np.searchsorted(other.starts, one.ends) - first, 0)
-    of = np.repeat(np.arange(len(one)), counts)
+    first = np.searchsorted(other.ends, intervals.starts, side="right")
+    counts = np.maximum(np.searchsorted(other.starts, intervals.ends) - first, 0)
+    of = np.repeat(np.arange(len(intervals)), counts)
     rows = np.arange(len(of)) + np.repeat(first - np.cumsum(counts) + counts, counts)
-    return Intervals(np.maximum(one.starts[of], other.starts[rows]), np.minimum(one.ends[of], other.ends[rows]))
+    return Intervals(
+        np.maximum(intervals.starts[of], other.starts[rows]), np.minimum(intervals.ends[of], other.ends[rows])
+    )
 
 
-def without(one: Intervals, other: Intervals) -> Intervals:
+def without(intervals: Intervals, other: Intervals) -> Intervals:
     """The time that the first covers and the second does not."""
-    return common(one, Intervals(np.append(-(2**63), other.ends), np.append(other.starts, 2**63 - 1)))
+    return common(intervals, Intervals(np.append(-(2**63), other.ends), np.append(other.starts, 2**63 - 1)))
 
 
 def covered(intervals: Intervals, start: int, end: int) -> int:

@@ -144,13 +144,13 @@ def causes_in_words(
     return _and_others(join("; ", named), len(causes) - most)
 
 
-def past_night_in_words(one: PastNight) -> Text:
+def past_night_in_words(night: PastNight) -> Text:
     """What was different on a night, or on two, before everything was as before."""
-    what = causes_in_words([one.cause], one.models, of_step=True)
-    if one.night == one.last_night:
-        return say("{night}: {what}; the next night was as before.", night=one.night, what=what)
+    what = causes_in_words([night.cause], night.models, of_step=True)
+    if night.night == night.last_night:
+        return say("{night}: {what}; the next night was as before.", night=night.night, what=what)
     return say(
-        "{first} to {last}: {what}; the next night was as before.", first=one.night, last=one.last_night, what=what
+        "{first} to {last}: {what}; the next night was as before.", first=night.night, last=night.last_night, what=what
     )
 
 

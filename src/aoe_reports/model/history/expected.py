@@ -45,5 +45,7 @@ def find_absent(
     ]
     findings = EXPECTED_ABSENT.found_at(path, places)
     return (
-        [EXPECTED_ABSENT.found(one.path, one.message, severity=severity) for one in findings] if severity else findings
+        [EXPECTED_ABSENT.found(finding.path, finding.message, severity=severity) for finding in findings]
+        if severity
+        else findings
     )

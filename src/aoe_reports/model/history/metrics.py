@@ -79,7 +79,7 @@ def meaning_of(name: str, recorded: Meaning, declarations: Declarations = ()) ->
     """The meaning of a metric: from the mapping file, else from its record (`recorded`), else from its known name."""
     known = known_meaning(name)
     unit, better = recorded.unit or known.unit, recorded.better or known.better
-    declared = next((one for one in declarations if one.fits(name)), None)
+    declared = next((declaration for declaration in declarations if declaration.fits(name)), None)
     if declared is None:
         return Meaning(unit, better)
     unit = declared.meaning.unit or unit

@@ -103,8 +103,8 @@ def median_place(durations: Sequence[int]) -> int:
 def longest_median(pictures: Sequence[StepPicture]) -> StepPicture | None:
     """Of pictures of several exports the one of median duration of each device, of several devices that with the longest."""
     of_device: dict[tuple[int | None, int | None], list[StepPicture]] = {}
-    for one in pictures:
-        of_device.setdefault((one.rank_id, one.device_id), []).append(one)
+    for picture in pictures:
+        of_device.setdefault((picture.rank_id, picture.device_id), []).append(picture)
     medians = [
         replace(alike[median_place([one.duration_ns for one in alike])], steps=sum(one.steps for one in alike))
         for alike in of_device.values()

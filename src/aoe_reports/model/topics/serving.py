@@ -11,8 +11,8 @@ from aoe_reports.model.rows import US, column, derived, row
 def _spent_on(part: str) -> Callable[[Iteration], int | None]:
     """The time of a part of an iteration whose tasks are known."""
 
-    def spent(one: Iteration) -> int | None:
-        return None if one.tasks is None else one.parts.get(part, 0)
+    def spent(iteration: Iteration) -> int | None:
+        return None if iteration.tasks is None else iteration.parts.get(part, 0)
 
     return spent
 

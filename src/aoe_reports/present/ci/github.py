@@ -30,8 +30,8 @@ def as_annotations(shown: Shown) -> Iterator[str]:
     """A command a finding and a highlight, then one with the headline."""
     answer = shown.answer
     yield from (_command(finding) + "\n" for finding in answer.findings)
-    for one in answer.highlights:
-        yield _annotation(KINDS[one.severity], one.message, {"title": one.title}) + "\n"
+    for highlight in answer.highlights:
+        yield _annotation(KINDS[highlight.severity], highlight.message, {"title": highlight.title}) + "\n"
     if answer.headline:
         kind = KINDS["error" if answer.reasons(strict=shown.strict) else "info"]
         yield _annotation(kind, answer.headline, {"title": answer.title}) + "\n"
@@ -78,14 +78,14 @@ def _commands_of_changes(changes: Changes) -> Iterator[str]:
         yield _annotation(KINDS[finding.severity], finding.message, {"title": finding.rule})
 
 
-def _incident(one: IncidentChange, accepted: str | None, *, fails: bool) -> str:
+def _incident(change: IncidentChange, accepted: str | None, *, fails: bool) -> str:
     kind, title = (
-        ("error", "Regression") if fails else ("warning", "Open incident") if one.open else ("notice", "Change")
+        ("error", "Regression") if fails else ("warning", "Open incident") if change.open else ("notice", "Change")
     )
-    summary = since_with_facts(one.title, one.since, one.metadata)
-    series = "1 series" if len(one.members) == 1 else f"{len(one.members)} series"
+    summary = since_with_facts(change.title, change.since, change.metadata)
+    series = "1 series" if len(change.members) == 1 else f"{len(change.members)} series"
     words = "" if accepted is None else f", {accepted}"
-    return _annotation(kind, f"{summary} (incident {one.incident}, {series}{words})", {"title": title})
+    return _annotation(kind, f"{summary} (incident {change.incident}, {series}{words})", {"title": title})
 
 
 def _count(files: int, findings: Sequence[Finding]) -> str:

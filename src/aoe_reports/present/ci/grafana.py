@@ -36,7 +36,10 @@ def render(changes: Changes) -> str:
         _annotation(row, row.since) for row in changes.rows if row.state is not None and row.since is not None
     ]
     return (
-        json.dumps([asdict(one) for one in sorted(annotations)], ensure_ascii=False, indent=2, allow_nan=False) + "\n"
+        json.dumps(
+            [asdict(annotation) for annotation in sorted(annotations)], ensure_ascii=False, indent=2, allow_nan=False
+        )
+        + "\n"
     )
 
 

@@ -87,10 +87,10 @@ def _metric_families(rows: Sequence[SeriesChange]) -> Iterator[tuple[str, str, s
 
 def _incident_families(changes: Changes) -> Iterator[tuple[str, str, str, Iterable[Sample]]]:
     """What changed together, and the steps among the series: for a dashboard that does not list thousands of series."""
-    incidents = [(_incident(one), one) for one in changes.incidents]
+    incidents = [(_incident(incident), incident) for incident in changes.incidents]
     about = (
         "Loss of the series that names an incident: after / before - 1, of metrics where higher is better the negative."
-        if any(one.better == "higher" for one in changes.incidents)
+        if any(incident.better == "higher" for incident in changes.incidents)
         else "After / before - 1 of the series that names an incident; above 0 is slower."
     )
     lost = [Sample(labels, loss(one.change, one.better)) for labels, one in incidents]
@@ -101,19 +101,25 @@ def _incident_families(changes: Changes) -> Iterator[tuple[str, str, str, Iterab
     about = "The night since which an incident lasts (its beginning in UTC)."
     begun = [Sample(labels, _epoch(one.since)) for labels, one in incidents]
     yield "incident_since_timestamp_seconds", "seconds", about, begun
-    count = sum(one.open for one in changes.incidents)
+    count = sum(incident.open for incident in changes.incidents)
     yield "open_incidents", "", "Incidents that nobody accepted.", [Sample({}, count)]
     steps = [row for row in changes.rows if row.scope in WHOLE]
     yield "step_change_ratio", "ratio", "After / before - 1 of a step; above 0 is slower.", _of(steps, "change")
     yield "step_after_seconds", "seconds", "Level of a step after its change.", _of(steps, "after", 1e-3)
 
 
-def _incident(one: IncidentChange) -> Labels:
+def _incident(change: IncidentChange) -> Labels:
     """What stays the same from night to night: titles hold the change, and would make a series of each night."""
-    first = one.causes[0] if one.causes else None
+    first = change.causes[0] if change.causes else None
     cause = {name: getattr(first, name, None) for name in ("kind", "op_type", "op_name", "rank_id")}
-    state = "open" if one.open else "closed"
-    return {"incident": one.incident, "models": ",".join(one.models), "hardware": one.hardware, **cause, "state": state}
+    state = "open" if change.open else "closed"
+    return {
+        "incident": change.incident,
+        "models": ",".join(change.models),
+        "hardware": change.hardware,
+        **cause,
+        "state": state,
+    }
 
 
 def _of(rows: Iterable[SeriesChange], name: str, factor: float = 1.0) -> list[Sample]:

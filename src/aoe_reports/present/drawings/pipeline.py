@@ -78,10 +78,10 @@ def _pieces(lane: PipelineLane, duration_ns: int, y: int, language: Language) ->
     """A rectangle for each stretch; what is sent is a line below."""
     scale = WIDTH / duration_ns
     of_kinds = {kind: in_language(say(word), language) for kind, word in PIECE_WORDS.items()}
-    for one in lane.pieces:
-        top, high = (y + _BAR - _SEND, _SEND) if one.kind == "sending" else (y, _BAR)
-        title = f"{of_kinds[one.kind]}, +{one.start_ns / 1000:,.3f} us, {one.busy_ns / 1000:,.3f} us"
+    for piece in lane.pieces:
+        top, high = (y + _BAR - _SEND, _SEND) if piece.kind == "sending" else (y, _BAR)
+        title = f"{of_kinds[piece.kind]}, +{piece.start_ns / 1000:,.3f} us, {piece.busy_ns / 1000:,.3f} us"
         yield (
-            f'<rect class="piece-{one.kind}" x="{one.start_ns * scale:.2f}" y="{top}" width="{max((one.end_ns - one.start_ns) * scale, 1):.2f}" '
+            f'<rect class="piece-{piece.kind}" x="{piece.start_ns * scale:.2f}" y="{top}" width="{max((piece.end_ns - piece.start_ns) * scale, 1):.2f}" '
             f'height="{high}"><title>{words(title)}</title></rect>'
         )

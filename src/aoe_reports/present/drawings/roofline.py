@@ -21,10 +21,10 @@ class _Axes:
     """Positions of values: the axes span whole decades around all points."""
 
     def __init__(self, picture: RooflinePicture) -> None:
-        intensities = [one.intensity for one in picture.points]
-        rates = [one.flops_per_s for one in picture.points] + [one.flops_per_s for one in picture.roofs]
+        intensities = [point.intensity for point in picture.points]
+        rates = [point.flops_per_s for point in picture.points] + [roof.flops_per_s for roof in picture.roofs]
         if picture.bytes_per_s is not None:
-            intensities += [one.flops_per_s / picture.bytes_per_s for one in picture.roofs]
+            intensities += [roof.flops_per_s / picture.bytes_per_s for roof in picture.roofs]
         self.x = _decades(intensities)
         self.y = _decades(rates)
 
@@ -61,7 +61,7 @@ _DESCRIBED = 5
 
 def description_of_roofline(picture: RooflinePicture) -> Text:
     """What the picture shows, for who does not see it."""
-    roofs = join(", ", [f"{one.label} {amount(one.flops_per_s)}FLOP/s" for one in picture.roofs])
+    roofs = join(", ", [f"{roof.label} {amount(roof.flops_per_s)}FLOP/s" for roof in picture.roofs])
     memory = "" if picture.bytes_per_s is None else say(", memory {rate}B/s", rate=amount(picture.bytes_per_s))
     most = sorted(picture.points, key=lambda one: -one.share)[:_DESCRIBED]
     return say(
@@ -74,7 +74,7 @@ def description_of_roofline(picture: RooflinePicture) -> Text:
 
 def legend_of_roofline(picture: RooflinePicture, language: Language) -> list[tuple[str, str]]:
     """(class, words) of each kind of operator that is drawn, in order."""
-    drawn = {one.kind for one in picture.points}
+    drawn = {point.kind for point in picture.points}
     return [(f"roof-{kind}", in_language(words, language)) for kind, words in POINT_WORDS.items() if kind in drawn]
 
 
@@ -114,22 +114,22 @@ def _roofs(picture: RooflinePicture, axes: _Axes) -> Iterator[str]:
         )
 
 
-def _circle(one: RooflinePoint, axes: _Axes, language: Language) -> str:
-    x, y = axes.at(one.intensity, one.flops_per_s)
-    radius = _MIN_RADIUS + (_MAX_RADIUS - _MIN_RADIUS) * sqrt(min(max(one.share, 0.0), 1.0))
+def _circle(point: RooflinePoint, axes: _Axes, language: Language) -> str:
+    x, y = axes.at(point.intensity, point.flops_per_s)
+    radius = _MIN_RADIUS + (_MAX_RADIUS - _MIN_RADIUS) * sqrt(min(max(point.share, 0.0), 1.0))
     return (
-        f'<circle class="roof-{one.kind} point" cx="{x:.2f}" cy="{y:.2f}" r="{radius:.2f}">'
-        f"<title>{words(in_language(_told(one), language))}</title></circle>"
+        f'<circle class="roof-{point.kind} point" cx="{x:.2f}" cy="{y:.2f}" r="{radius:.2f}">'
+        f"<title>{words(in_language(_told(point), language))}</title></circle>"
     )
 
 
-def _told(one: RooflinePoint) -> Text:
+def _told(point: RooflinePoint) -> Text:
     return say(
         "{name}: {intensity:,.3g} FLOP/byte, {rate}FLOP/s, {share:.1%} of the computing time",
-        name=one.label,
-        intensity=one.intensity,
-        rate=amount(one.flops_per_s),
-        share=one.share,
+        name=point.label,
+        intensity=point.intensity,
+        rate=amount(point.flops_per_s),
+        share=point.share,
     )
 
 

@@ -63,13 +63,13 @@ def _placed(picture: StackPicture) -> tuple[list[int], list[int]]:
     return begins, depths
 
 
-def _frame(one: StackNode, x: float, y: int, picture: StackPicture, calls: bool) -> str:
-    width = one.total_ns * WIDTH / picture.total_ns
-    kind = "module" if one.name.startswith(MODULE) else "frame" if calls else "operator"
+def _frame(node: StackNode, x: float, y: int, picture: StackPicture, calls: bool) -> str:
+    width = node.total_ns * WIDTH / picture.total_ns
+    kind = "module" if node.name.startswith(MODULE) else "frame" if calls else "operator"
     title = (
-        f"{shorten_middle(one.name, _LONGEST)}: {one.total_ns / 1000:,.3f} us, {one.total_ns / picture.total_ns:.1%}"
+        f"{shorten_middle(node.name, _LONGEST)}: {node.total_ns / 1000:,.3f} us, {node.total_ns / picture.total_ns:.1%}"
     )
-    short = _label(plain(one.name.removeprefix(MODULE)), int((width - 2 * _INSET) / _CHARACTER))
+    short = _label(plain(node.name.removeprefix(MODULE)), int((width - 2 * _INSET) / _CHARACTER))
     label = f'<text class="flame-label" x="{x + _INSET:.2f}" y="{y + 12}">{escape(short)}</text>' if short else ""
     return (
         f'<g><title>{words(title)}</title><rect class="flame-{kind}" x="{x:.2f}" y="{y}" '

@@ -30,8 +30,8 @@ _ROOM = 0.08
 def largest_group(rows: Iterable[T], key: Callable[[T], Hashable], size: Callable[[T], float]) -> list[T]:
     """The rows of one kind that are most together."""
     groups: dict[Hashable, list[T]] = {}
-    for one in rows:
-        groups.setdefault(key(one), []).append(one)
+    for row in rows:
+        groups.setdefault(key(row), []).append(row)
     return max(groups.values(), key=lambda group: sum(map(size, group)), default=[])
 
 

@@ -223,7 +223,7 @@ def _paint_ranking(axes: Axes, chart: Ranking, spell: Callable[[str], str]) -> N
     places = range(len(chart.values))
     axes.barh(places, chart.values, height=0.7, color=BLUE)
     taken = _name_rows(axes, chart.labels, spell)
-    words, needed = _fitted(axes, [spell(one) for one in chart.words], _WORDS_PIXELS)
+    words, needed = _fitted(axes, [spell(word) for word in chart.words], _WORDS_PIXELS)
     for place, value, one in zip(places, chart.values, words, strict=True):
         axes.annotate(
             one, (value, place), xytext=(8, 0), textcoords="offset points", va="center", fontsize=_SUBTITLE_SIZE

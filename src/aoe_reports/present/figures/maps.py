@@ -42,11 +42,11 @@ def draw_roofline(answer: Answer, sheet: Sheet) -> None:
     axes.set_xscale("log")
     axes.set_yscale("log")
     for kind, (colour, marker) in _POINTS.items():
-        points = [one for one in picture.points if one.kind == kind]
+        points = [point for point in picture.points if point.kind == kind]
         if points:
-            sizes = [40 + 600 * min(max(one.share, 0.0), 1.0) for one in points]
+            sizes = [40 + 600 * min(max(point.share, 0.0), 1.0) for point in points]
             axes.scatter(
-                [one.intensity for one in points], [one.flops_per_s for one in points], s=sizes, c=colour, marker=marker,
+                [point.intensity for point in points], [point.flops_per_s for point in points], s=sizes, c=colour, marker=marker,
                 alpha=0.75, edgecolors="white", label=sheet.words(POINT_WORDS[kind]),
             )  # fmt: skip
     _draw_roofs(picture, sheet)
@@ -62,7 +62,7 @@ def draw_roofline(answer: Answer, sheet: Sheet) -> None:
 def _draw_roofs(picture: RooflinePicture, sheet: Sheet) -> None:
     """Levels from where the memory feeds them, and the slope that it feeds."""
     axes, rate = sheet.axes, picture.bytes_per_s
-    intensities = [one.intensity for one in picture.points]
+    intensities = [point.intensity for point in picture.points]
     knees = [] if rate is None else [roof.flops_per_s / rate for roof in picture.roofs]
     least, most = min([*intensities, *knees]) / 2, max([*intensities, *knees]) * 4
     for roof in picture.roofs:

@@ -73,7 +73,7 @@ class Sheet:
 
     def name_rows(self, labels: Sequence[object]) -> None:
         """Put names beside bars, the first on top."""
-        self.axes.set_yticks(range(len(labels)), [self.label(one) for one in labels])
+        self.axes.set_yticks(range(len(labels)), [self.label(label) for label in labels])
         self.axes.set_ylim(max(len(labels), 3) - 0.5, -0.5)
 
 

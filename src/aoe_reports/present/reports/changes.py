@@ -90,9 +90,9 @@ def describe_attribution(row: SeriesChange) -> Iterator[str]:
     if not attribution:
         return
     yield f"a step takes {attribution.total_us:+,.3f} us: operators {attribution.operators_us:+,.3f}"
-    for one in attribution.operators:
-        tuned = f", tuned by AOE in run {one.repository_run}" if one.repository_run else ""
-        yield f"  {one.op_name or one.op_type} {one.difference_us:+,.3f} us ({one.cause}{tuned})"
+    for operator in attribution.operators:
+        tuned = f", tuned by AOE in run {operator.repository_run}" if operator.repository_run else ""
+        yield f"  {operator.op_name or operator.op_type} {operator.difference_us:+,.3f} us ({operator.cause}{tuned})"
     if attribution.operators and attribution.other_operators_us:
         yield f"  other operators {attribution.other_operators_us:+,.3f} us"
     for part_us, words in (

@@ -70,9 +70,9 @@ def worst_first(incidents: Iterable[IncidentChange]) -> list[IncidentChange]:
     What is known to cost a step little follows, however new it is.
     """
 
-    def order(one: IncidentChange) -> tuple[Any, ...]:
-        is_minor, *effect = by_effect(_cost(one))
-        return not one.open, is_minor, not one.new, effect
+    def order(change: IncidentChange) -> tuple[Any, ...]:
+        is_minor, *effect = by_effect(_cost(change))
+        return not change.open, is_minor, not change.new, effect
 
     return sorted(incidents, key=order)
 
@@ -120,7 +120,7 @@ def incident_sections(incidents: Sequence[IncidentChange], rows: Sequence[Series
 
 def apart_of(rows: Iterable[SeriesChange], suspicions: Iterable[SuspectedCause]) -> list[SeriesChange]:
     """The rows that belong to no incident, and that no cause of suspicions explains."""
-    explained = {series for one in suspicions for series in one.series}
+    explained = {series for suspicion in suspicions for series in suspicion.series}
     return [row for row in rows if row.incident is None and row.series_id not in explained]
 
 
@@ -134,8 +134,10 @@ def suspicions_section(suspicions: Sequence[SuspectedCause]) -> Section:
     if len(suspicions) > SHOWN_SUSPICIONS:
         said.append(say("The first {shown} of {count} are listed.", shown=SHOWN_SUSPICIONS, count=len(suspicions)))
     shown = [
-        row_from(_SuspectedLine, one, count=len(one.series), newest=say("no longer" if one.past else "yes"))
-        for one in suspicions[:SHOWN_SUSPICIONS]
+        row_from(
+            _SuspectedLine, suspicion, count=len(suspicion.series), newest=say("no longer" if suspicion.past else "yes")
+        )
+        for suspicion in suspicions[:SHOWN_SUSPICIONS]
     ]
     return Section("Suspected", said, grid_of(_SuspectedLine, shown))
 

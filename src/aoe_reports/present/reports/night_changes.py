@@ -58,7 +58,9 @@ def changes_sections(night: Night) -> Iterator[Section]:
     if night.suspicions:
         yield suspicions_section(night.suspicions)
     known = {move.incident for row in rows_shown for move in row.moves}
-    yield from incident_sections([one for one in night.incidents if one.incident in known], night.changes)
+    yield from incident_sections(
+        [incident for incident in night.incidents if incident.incident in known], night.changes
+    )
     yield from observation_sections(night.observations)
 
 
@@ -91,7 +93,7 @@ def _counted_changes(changes: Sequence[SeriesChange], shown: Sequence[SeriesChan
         say("{count} better" if mixed else "{count} quicker", count=better),
         say("{count} with a change that was reported before and is settled", count=len(changes) - len(shown)),
     ]
-    known = [one for one in counts if one.values["count"]]
+    known = [count for count in counts if count.values["count"]]
     return say("{text}.", text=join(", ", known)) if known else say("No series changed.")
 
 
@@ -164,7 +166,7 @@ def trend_section(night: Night, trend: Trend) -> Section:
 
 def attribution_of_lead(night: Night, row: SeriesChange, attribution: StepAttribution) -> Section:
     operators = attribution.operators
-    parts: list[tuple[str, float]] = [(_name(one), one.difference_us) for one in operators]
+    parts: list[tuple[str, float]] = [(_name(operator), operator.difference_us) for operator in operators]
     sums = (
         (say("other operators"), attribution.other_operators_us),
         (say("communication, not overlapped"), attribution.communication_not_overlapped_us),
@@ -199,20 +201,20 @@ def attribution_of_lead(night: Night, row: SeriesChange, attribution: StepAttrib
         description=say("Waterfall chart, night {night}. {what}", night=night.night, what=described),
     )
     sentences = [say("{text}.", text=described), *_remarks(attribution, night)]
-    rows = [replace(one, cause=reason_words(one.cause)) for one in in_lines(operators)]
+    rows = [replace(line, cause=reason_words(line.cause)) for line in in_lines(operators)]
     grid = grid_of(OperatorChange, rows) if operators else None
     return Section("Breakdown of the change", sentences, grid, chart, figure="attribution")
 
 
-def _name(one: OperatorChange) -> str:
-    name = one.op_name or one.op_type
+def _name(change: OperatorChange) -> str:
+    name = change.op_name or change.op_type
     return whole_name(name) if name else say("unknown")
 
 
 def _remarks(attribution: StepAttribution, night: Night) -> Iterator[str]:
     """What moved between operators, what AOE tuned, and which other steps changed."""
     yield from attribution_remarks(attribution)
-    others = sum(bool(one.attribution) for one in night.changes) - 1
+    others = sum(bool(change.attribution) for change in night.changes) - 1
     if others > 0:
         steps = count_of(others, "{number:,} other changed step", "{number:,} other changed steps")
         yield say("`regressions` shows the same breakdown for {steps}.", steps=steps)
@@ -227,23 +229,23 @@ def attribution_remarks(attribution: StepAttribution) -> Iterator[str]:
             targets=join(", ", map(whole_name, shift.to)),
             moved=shift.moved_us,
         )
-    for one in attribution.operators:
-        if one.repository_run:
+    for operator in attribution.operators:
+        if operator.repository_run:
             yield say(
                 "AOE tuned {operator} in run {run} of {night}.",
-                operator=whole_name(one.op_name or one.op_type),
-                run=one.repository_run,
-                night=one.repository_night,
+                operator=whole_name(operator.op_name or operator.op_type),
+                run=operator.repository_run,
+                night=operator.repository_night,
             )
 
 
 def gate_budgets(budget: AlarmBudget) -> Iterator[Text]:
     """A sentence for each gate with a budget of its own."""
-    for one in budget.gates:
+    for gate in budget.gates:
         yield say(
             "Gate {gate}: {eligible} of these series have a budget of their own instead; together they may raise {alarms:g} false "
             "alarms a year.",
-            gate=one.gate,
-            eligible=one.eligible,
-            alarms=one.false_alarms_per_year,
+            gate=gate.gate,
+            eligible=gate.eligible,
+            alarms=gate.false_alarms_per_year,
         )

@@ -29,7 +29,7 @@ class _ObservedLine:
 
 def observation_sections(observations: Sequence[SeriesObservation], *, every: bool = False) -> Iterator[Section]:
     """What began or ended in the newest nights (`every`: whenever), where there is any."""
-    listed = [one for one in observations if every or one.recent]
+    listed = [observation for observation in observations if every or observation.recent]
     if not listed:
         return
     said = [say("These are no changes of level: they fail no gate and are not recorded.")]

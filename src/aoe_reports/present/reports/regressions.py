@@ -104,7 +104,7 @@ def attribution_section(row: SeriesChange, attribution: StepAttribution) -> Sect
         "The step time changed by {total:+,.3f} us: {parts}.", total=attribution.total_us, parts=join(", ", parts)
     )
     lines = [sentence, *attribution_remarks(attribution)]
-    operators = [replace(one, cause=reason_words(one.cause)) for one in attribution.operators]
+    operators = [replace(operator, cause=reason_words(operator.cause)) for operator in attribution.operators]
     grid = grid_of(OperatorChange, operators) if operators else None
     return Section(say("Breakdown of the change of {workload}", workload=row.workload), lines, grid)
 

@@ -29,13 +29,13 @@ def total_of(frame: pa.Table) -> int:
     return exact_sum(integers(frame["task_duration_ns"])[0])
 
 
-def capped(found: list[Finding]) -> list[Finding]:
+def capped(findings: list[Finding]) -> list[Finding]:
     """The first findings, and how many more there are."""
-    if len(found) <= EXAMPLES_PER_RULE:
-        return found
-    first = found[EXAMPLES_PER_RULE]
-    rest = replace(first, message=say("and {count} more of this kind", count=len(found) - EXAMPLES_PER_RULE))
-    return [*found[:EXAMPLES_PER_RULE], rest]
+    if len(findings) <= EXAMPLES_PER_RULE:
+        return findings
+    first = findings[EXAMPLES_PER_RULE]
+    rest = replace(first, message=say("and {count} more of this kind", count=len(findings) - EXAMPLES_PER_RULE))
+    return [*findings[:EXAMPLES_PER_RULE], rest]
 
 
 def check_forms(used: Sequence[TableData], other: Sequence[TableData]) -> list[Finding]:

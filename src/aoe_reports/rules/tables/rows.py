@@ -93,10 +93,10 @@ def without_negative_values(data: TableData) -> TableData:
         mask = there & (numbers < 0)
         place = next((field.position + 1 for field in data.match.fields if field.name == column.field), None)
         message = say("{header} is negative; the cell is empty in the table", header=column.headers[0])
-        told = findings_of_rows(data, NEGATIVE_VALUE, message, mask, place)
+        findings = findings_of_rows(data, NEGATIVE_VALUE, message, mask, place)
         empty = column_of(np.where(mask, numbers.dtype.type(0), numbers), there & ~mask)
         at = data.frame.column_names.index(column.field)
-        data = data.with_frame(data.frame.set_column(at, column.field, empty)).with_findings(told)
+        data = data.with_frame(data.frame.set_column(at, column.field, empty)).with_findings(findings)
     return data
 
 

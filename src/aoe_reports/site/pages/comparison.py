@@ -391,8 +391,8 @@ def comparison_page(comparison: RunComparison, text: Texts) -> Content:
         "differences": Table(
             [(text("Fact"), "text"), (text("Baseline"), "text"), (text("Candidate"), "text")],
             [
-                [head(text.fact(one.fact)), cell(one.baseline), cell(one.candidate)]
-                for one in comparison.metadata_differences
+                [head(text.fact(difference.fact)), cell(difference.baseline), cell(difference.candidate)]
+                for difference in comparison.metadata_differences
             ],
         ),
         "untimed": untimed if any(comparison.untimed.values()) else "",

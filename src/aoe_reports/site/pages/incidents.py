@@ -25,12 +25,14 @@ def incidents_table(facts: StoreFacts, text: Texts, *, model: str | None = None,
 
     Those of one `model` only, where it is named; `root` is the folder of the site, seen from the page.
     """
-    every = [one for one in facts.incidents.values() if model is None or model in one.models]
+    every = [incident for incident in facts.incidents.values() if model is None or model in incident.models]
     shown = worst_first(one for one in every if one.open or one.new)
     shown.sort(key=lambda one: not any(member.open for member in _members(one, model)))
     series = {one.id: one for one in facts.series}
     rows = [_incident(one, _members(one, model), series, text, root) for one in shown]
-    rows += _suspected((one for one in facts.suspicions if model is None or model in one.models), text)
+    rows += _suspected(
+        (suspicion for suspicion in facts.suspicions if model is None or model in suspicion.models), text
+    )
     about = text("What changed together, by its cause; the link leads to the series that names it.")
     columns = [
         (text("Incident"), "text"), (text("History"), "text"), (text("Change"), "number"), (text("Since"), "text"),
@@ -81,20 +83,20 @@ def _state(
 
 
 def _suspected(suspicions: Iterable[SuspectedCause], text: Texts) -> Iterator[list[str]]:
-    for one in suspicions:
+    for suspicion in suspicions:
         yield [
-            head(text.translated(one.title), None, text("not in the newest night") if one.past else None),
+            head(text.translated(suspicion.title), None, text("not in the newest night") if suspicion.past else None),
             cell(None),
-            changed(one.cause.change),
-            cell(one.since),
-            cell(len(one.series), "integer"),
+            changed(suspicion.cause.change),
+            cell(suspicion.since),
+            cell(len(suspicion.series), "integer"),
             stated("suspect", text.word("suspect")),
-            sentence(_facts(one, text)),
+            sentence(_facts(suspicion, text)),
         ]
 
 
-def _facts(one: IncidentChange | SuspectedCause, text: Texts) -> str:
-    return text.translated(facts_in_words(fact for fact in one.metadata if fact.seen != "later"))
+def _facts(change: IncidentChange | SuspectedCause, text: Texts) -> str:
+    return text.translated(facts_in_words(fact for fact in change.metadata if fact.seen != "later"))
 
 
 def spark(series: SeriesFacts, text: Texts) -> Markup:

@@ -29,8 +29,8 @@ def model_page(model: str, facts: StoreFacts, text: Texts) -> Content:
     series = [one for one in facts.series if one.model == model]
     ours = {one.id for one in series}
     changes = [row for row in facts.regressions if row.series_id in ours]
-    incidents = [one for one in facts.incidents.values() if model in one.models]
-    suspicions = [one for one in facts.suspicions if model in one.models]
+    incidents = [incident for incident in facts.incidents.values() if model in incident.models]
+    suspicions = [suspicion for suspicion in facts.suspicions if model in suspicion.models]
     runs = [run for run in facts.runs if run.model == model]
     steps = _steps(series)
     headline = night_headline(changes, incidents=incidents, suspicions=suspicions, remark=facts.remark)
@@ -50,22 +50,22 @@ def model_page(model: str, facts: StoreFacts, text: Texts) -> Content:
     }
     return page, {
         "model": model,
-        "incidents": [one.incident for one in incidents],
-        "suspicions": [as_mapping(one) for one in suspicions],
-        "steps": [as_mapping(one.row) for one in steps],
+        "incidents": [incident.incident for incident in incidents],
+        "suspicions": [as_mapping(suspicion) for suspicion in suspicions],
+        "steps": [as_mapping(step.row) for step in steps],
         "runs": [run_row(run) for run in runs],
     }
 
 
 def _steps(series: Sequence[SeriesFacts]) -> list[SeriesFacts]:
     """What is measured of a model as a whole, the longest first; then its metrics."""
-    wholes = [one for one in series if one.row.scope in NOTICED and one.nights]
+    wholes = [facts for facts in series if facts.row.scope in NOTICED and facts.nights]
     return sorted(wholes, key=lambda one: (one.row.scope == METRIC, _order(one), one.id))
 
 
-def _order(one: SeriesFacts) -> tuple[float, str]:
+def _order(facts: SeriesFacts) -> tuple[float, str]:
     """The longest time first; metrics, which have several units, by name."""
-    return (0.0, str(one.row.metric)) if one.row.scope == METRIC else (-one.values[-1], "")
+    return (0.0, str(facts.row.metric)) if facts.row.scope == METRIC else (-facts.values[-1], "")
 
 
 def _steps_table(steps: Sequence[SeriesFacts], text: Texts) -> Table:
@@ -75,18 +75,18 @@ def _steps_table(steps: Sequence[SeriesFacts], text: Texts) -> Table:
     ]  # fmt: skip
     about = text("The mean of the newest night, the longest first.")
     about = about_first(about, SHOWN_STEPS, len(steps), text)
-    return Table(columns, [_step_cells(one, text) for one in steps[:SHOWN_STEPS]], about)
+    return Table(columns, [_step_cells(step, text) for step in steps[:SHOWN_STEPS]], about)
 
 
-def _step_cells(one: SeriesFacts, text: Texts) -> list[str]:
-    row = one.row
+def _step_cells(facts: SeriesFacts, text: Texts) -> list[str]:
+    row = facts.row
     state = state_of(row)
     what = row.metric if row.scope == METRIC else row.workload.rpartition("/")[2] if row.scope == PHASE else row.scope
     name = text.translated(what) + text.translated(rank_words(row.rank_id))
     return [
-        head(name, series_link(one, _ROOT), row.hardware),
-        drawn(spark(one, text)),
-        level(float(one.values[-1]), row),
+        head(name, series_link(facts, _ROOT), row.hardware),
+        drawn(spark(facts, text)),
+        level(float(facts.values[-1]), row),
         stated(state, text.state(state, row)),
         changed(row.change, interval(row.ci_low, row.ci_high), row.better),
         linked(row.since, f"{_ROOT}runs/{file_name(row.since_run)}.html" if row.since_run else None),

@@ -89,14 +89,14 @@ def overview(facts: StoreFacts, text: Texts) -> Content:
     return page, {
         "rows": [as_mapping(row) for row in facts.regressions],
         "incidents": [as_mapping(incident) for incident in facts.incidents.values()],
-        "suspicions": [as_mapping(one) for one in facts.suspicions],
-        "past_nights": [as_mapping(one) for one in facts.past_nights],
+        "suspicions": [as_mapping(suspicion) for suspicion in facts.suspicions],
+        "past_nights": [as_mapping(night) for night in facts.past_nights],
         "missing": facts.missing,
         "budget": facts.budget,
         "findings": [finding.as_dict() for finding in facts.findings],
         "nights": len(facts.nights),
         "newest_night": facts.nights[-1] if facts.nights else None,
-        "groups": {group: [one.id for one in members] for group, members in groups.items()},
+        "groups": {group: [member.id for member in members] for group, members in groups.items()},
     }
 
 
@@ -152,10 +152,10 @@ def cause_of(series: SeriesFacts, text: Texts) -> str:
     named = [
         text(
             "{part} ({cause})",
-            part=f"{short(one.op_name or one.op_type or '?')} {one.difference_us:+,.1f} us",
-            cause=text.translated(reason_words(one.cause)),
+            part=f"{short(operator.op_name or operator.op_type or '?')} {operator.difference_us:+,.1f} us",
+            cause=text.translated(reason_words(operator.cause)),
         )
-        for one in attribution.operators[:2]
+        for operator in attribution.operators[:2]
     ]
     total = abs(attribution.total_us)
     for key, value in (
@@ -181,7 +181,7 @@ def _group(key: Group, members: Sequence[SeriesFacts], text: Texts) -> Table:
         said.append(
             text("The first {shown} of {count} are shown; the list of series contains all.", shown=SHOWN, count=count)
         )
-    levels = text("After, before") if has_metrics([one.row for one in members]) else text("After, before (ms)")
+    levels = text("After, before") if has_metrics([member.row for member in members]) else text("After, before (ms)")
     columns = [
         (text("Item"), "text"), *text.columns(SeriesChange, "change", "since"), (text("Effect on step (lower bound)"), "number"),
         (levels, "number"), (text("Attributed to"), "text"),

@@ -62,9 +62,9 @@ def _waits(ranks: pa.Table, steps: Sequence[StepTimes]) -> list[Wait]:
     """Communication times of the stored steps; a table of steps names no device where the framework wrote it."""
     devices = dict(zip(ranks["rank_id"].to_pylist(), ranks["device_id"].to_pylist(), strict=True))
     return [
-        ((one.rank_id, devices[one.rank_id]), one.steps, round(one.communication_ms * one.steps * 1e6))
-        for one in steps
-        if one.rank_id in devices and one.steps and one.communication_ms is not None
+        ((step.rank_id, devices[step.rank_id]), step.steps, round(step.communication_ms * step.steps * 1e6))
+        for step in steps
+        if step.rank_id in devices and step.steps and step.communication_ms is not None
     ]
 
 
@@ -75,16 +75,16 @@ def _longest(compared: ComparedRun, text: Texts) -> Table:
     about = about_first(about, SHOWN_RANKS, len(compared.ranks), text)
     rows = [
         [
-            head(text.place(one.rank_id, one.device_id if one.rank_id is None else None)),
-            cell(one.computing_ns / 1000, "us"),
-            cell(None if one.median_ns is None else one.median_ns / 1000, "us"),
-            cell(one.slower, "change"),
-            cell(None if one.lost_ns is None else one.lost_ns / 1000, "us"),
-            cell(one.slower_types or 0, "integer"),
-            cell(None if one.state is None else text.translated(one.state)),
-            cell(one.op_type),
+            head(text.place(rank.rank_id, rank.device_id if rank.rank_id is None else None)),
+            cell(rank.computing_ns / 1000, "us"),
+            cell(None if rank.median_ns is None else rank.median_ns / 1000, "us"),
+            cell(rank.slower, "change"),
+            cell(None if rank.lost_ns is None else rank.lost_ns / 1000, "us"),
+            cell(rank.slower_types or 0, "integer"),
+            cell(None if rank.state is None else text.translated(rank.state)),
+            cell(rank.op_type),
         ]
-        for one in compared.ranks[:SHOWN_RANKS]
+        for rank in compared.ranks[:SHOWN_RANKS]
     ]
     return Table([(text("Item"), "text"), *text.columns(ComparedRank, *keys)], rows, about)
 
@@ -120,7 +120,7 @@ _LINK_COLOURS = ("heat3", "heat2", "heat1", "heat0", "heat-1")
 
 def links_part(stored: Sequence[StoredLinks], text: Texts) -> Context | None:
     """A map of each group whose links were compared; None where there is none."""
-    maps = [one for one in stored if one.shares]
+    maps = [links for links in stored if links.shares]
     if not maps:
         return None
     legend = heat_legend([f"{edge:.0%}" for edge in _LINK_EDGES], _LINK_COLOURS)
@@ -128,23 +128,23 @@ def links_part(stored: Sequence[StoredLinks], text: Texts) -> Context | None:
     return {"figures": [_figure(one, text) for one in maps], "legend": legend}
 
 
-def _figure(one: StoredLinks, text: Texts) -> Figure:
+def _figure(links: StoredLinks, text: Texts) -> Figure:
     """A map of links from the rank of a row to the rank of a column."""
     slowest = [
-        rank for source, destination, _ in one.shares for rank in (source, destination)
+        rank for source, destination, _ in links.shares for rank in (source, destination)
     ]  # the slowest link is first
     ranks = sorted(list(dict.fromkeys(slowest))[:_MAPPED_RANKS])
     place = {rank: number for number, rank in enumerate(ranks)}
     values = np.full((len(ranks), len(ranks)), np.nan)
-    for source, destination, share in one.shares:
+    for source, destination, share in links.shares:
         if source in place and destination in place:
             values[place[source], place[destination]] = share
     said = text(
         "Links of group {group} over {transport}, from the rank of a row to that of a column: bandwidth against links with the same work, {ranks} ranks, {links} links",
-        group=one.group or "–",  # noqa: RUF001 -- what tables print for none
-        transport=one.transport,
+        group=links.group or "–",  # noqa: RUF001 -- what tables print for none
+        transport=links.transport,
         ranks=len(ranks),
-        links=one.count,
+        links=links.count,
     )
     names = [str(rank) for rank in ranks]
     return Figure(said, heat_map(names, names, values, _LINK_EDGES, _LINK_COLOURS, said))

@@ -101,7 +101,7 @@ def run_page(
         "operators": _operators_table(details, pages, text),
         "ranks": ranks,
         "link_maps": None if advice is None else links_part(advice.links, text),
-        "tunings": Table(tuning_columns, [_tuning_cells(one, text) for one in around.tunings]),
+        "tunings": Table(tuning_columns, [_tuning_cells(tuning, text) for tuning in around.tunings]),
         "advice_said": advice_said(advice, text),
         "advice_commands": commands(run),
         "advised": None if advice is None else advised(advice, text),
@@ -128,7 +128,7 @@ def run_page(
         "claims": [claim.document for claim in details.claims],
         "advice": stored,
         **({} if picture is None else {"picture": picture}),
-        "tunings": [one.run_id for one in around.tunings],
+        "tunings": [tuning.run_id for tuning in around.tunings],
         "verdicts": [one.document for one in around.verdicts],
         "changed": [series.id for series in around.changes],
         "findings": [finding.as_dict() for finding in run.findings],
@@ -382,7 +382,7 @@ def _tuning_cells(run: RunFacts, text: Texts) -> list[str]:
 
 def _most(claims: Sequence[TuningClaim], row: TuningClaim) -> float:
     """The scale of a claim's bars: the whole model and operators have scales of their own."""
-    same = [one for one in claims if (one.scope == "model") == (row.scope == "model")]
+    same = [claim for claim in claims if (claim.scope == "model") == (row.scope == "model")]
     return max((us or 0.0 for one in same for us in (one.claimed_before_us, one.claimed_after_us)), default=0.0)
 
 

@@ -218,11 +218,11 @@ def past_in(series: SeriesFacts, past: Sequence[PastNight], text: Texts) -> list
     return [NightMark(places[one.night], _past_label(one, text)) for one in matching if one.night in places]
 
 
-def _past_label(one: PastNight, text: Texts) -> str:
-    change = show(one.cause.change, "change")
-    if one.cause.kind == "rank":
-        return text("rank {rank} {change}", rank=one.cause.rank_id, change=change)
-    return text("whole machine {change}" if one.cause.kind == "machine" else "whole model {change}", change=change)
+def _past_label(night: PastNight, text: Texts) -> str:
+    change = show(night.cause.change, "change")
+    if night.cause.kind == "rank":
+        return text("rank {rank} {change}", rank=night.cause.rank_id, change=change)
+    return text("whole machine {change}" if night.cause.kind == "machine" else "whole model {change}", change=change)
 
 
 def series_page(
@@ -271,7 +271,15 @@ def series_page(
         "recorded": recorded_words(incident, text),
         "differences": Table(
             [(title, "text") for title in difference_titles],
-            [[head(one.night), cell(text.fact(one.fact)), cell(one.before), cell(one.after)] for one in differences],
+            [
+                [
+                    head(difference.night),
+                    cell(text.fact(difference.fact)),
+                    cell(difference.before),
+                    cell(difference.after),
+                ]
+                for difference in differences
+            ],
         ),
         "together": _together_table(row, together, pages, text),
         "attribution": _breakdown(row.attribution, text) if row.attribution else None,
@@ -287,7 +295,9 @@ def series_page(
 def _together_table(row: SeriesChange, together: Sequence[Member], pages: Collection[str], text: Texts) -> Table:
     columns = [(text("Item"), "text"), *text.columns(SeriesChange, "state", "change")]
     cells = [_together_cells(one, pages, text) for one in together[:SHOWN_MEMBERS]]
-    levels = text("After, before") if has_metrics([one.change for one in together]) else text("After, before (ms)")
+    levels = (
+        text("After, before") if has_metrics([member.change for member in together]) else text("After, before (ms)")
+    )
     return Table([*columns, (levels, "number")], cells, _together_about(row, together, text))
 
 
@@ -520,14 +530,14 @@ def _chart(series: SeriesFacts, look: Look, title: str, marks: _Marks, text: Tex
             look.sigma,
             [shift.start - start for shift in look.shifts],
             said,
-            versions=[(one.place - start, one.label) for one in versions],
+            versions=[(version.place - start, version.label) for version in versions],
             past=[(one.place - start, one.label) for one in past],
         ),
     )
 
 
 def _named(marks: Sequence[NightMark], series: SeriesFacts, text: Texts) -> str:
-    return text.joined(", ", (f"{one.label} ({series.nights[one.place]})" for one in marks))
+    return text.joined(", ", (f"{mark.label} ({series.nights[mark.place]})" for mark in marks))
 
 
 def _levels_table(series: SeriesFacts, look: Look, text: Texts) -> Table:
@@ -564,7 +574,7 @@ def _breakdown(attribution: StepAttribution, text: Texts) -> Context:
         "unattributed": attribution.unattributed_us,
     }
     sums = [(text.word(name), part_us) for name, part_us in beside.items() if part_us is not None]
-    parts = [(plain(_name(one)), one.difference_us) for one in operators] + sums
+    parts = [(plain(_name(operator)), operator.difference_us) for operator in operators] + sums
     whole = [cell(part_us, "us") for part_us in (attribution.total_us, attribution.before_us, attribution.after_us)]
     amounts = {
         "total": attribution.total_us,
@@ -579,7 +589,7 @@ def _breakdown(attribution: StepAttribution, text: Texts) -> Context:
         (text("After (us)"), "number"), (text("Why"), "text"),
     ]  # fmt: skip
     rows = [
-        *(_operator_cells(one, text) for one in operators),
+        *(_operator_cells(operator, text) for operator in operators),
         *([head(name), cell(value, "us"), cell(None, "us"), cell(None, "us"), cell(None)] for name, value in sums),
         [head(text("the step")), *whole, cell(None)],
     ]
@@ -594,20 +604,20 @@ def _breakdown(attribution: StepAttribution, text: Texts) -> Context:
     }
 
 
-def _name(one: OperatorChange) -> str:
-    return one.op_name or one.op_type or "?"
+def _name(change: OperatorChange) -> str:
+    return change.op_name or change.op_type or "?"
 
 
-def _operator_cells(one: OperatorChange, text: Texts) -> list[str]:
+def _operator_cells(change: OperatorChange, text: Texts) -> list[str]:
     before, after = (
-        text("calls per step: {count}", count=f"{count:g}") for count in (one.count_before, one.count_after)
+        text("calls per step: {count}", count=f"{count:g}") for count in (change.count_before, change.count_after)
     )
     return [
-        head(_name(one), None, one.op_type if one.op_name else None),
-        cell(one.difference_us, "us"),
-        cell(one.before_us, "us", before),
-        cell(one.after_us, "us", after),
-        cell(text.translated(reason_words(one.cause)), "text", one.repository_run),
+        head(_name(change), None, change.op_type if change.op_name else None),
+        cell(change.difference_us, "us"),
+        cell(change.before_us, "us", before),
+        cell(change.after_us, "us", after),
+        cell(text.translated(reason_words(change.cause)), "text", change.repository_run),
     ]
 
 
@@ -641,7 +651,7 @@ def _data(series: SeriesFacts, watch: Look, marks: _Marks, text: Texts) -> Marku
         "values": np.round(series.values * scale) / scale,
         "levels": [[one.start, one.until, one.first, one.last] for one in watch.levels],
         "changes": [shift.start for shift in watch.shifts],
-        "versions": [[one.place, plain(one.label)] for one in marks.versions],
+        "versions": [[version.place, plain(version.label)] for version in marks.versions],
         "past": [[one.place, plain(one.label)] for one in marks.past],
         "band": None if watch.sigma is None else float(np.exp(1.96 * watch.sigma)),
         "watched": series.watched,
@@ -655,15 +665,15 @@ def observed_table(observations: Sequence[SeriesObservation], text: Texts) -> Ta
     names = ("kind", "since", "until", "before", "after", "change", "scatter_before", "scatter_after")
     cells = [
         [
-            head(text.translated(one.kind)),
-            cell(one.since),
-            cell(one.until),
-            level(one.before, one),
-            level(one.after, one),
-            changed(one.change, better=one.better),
-            cell(one.scatter_before, "percent"),
-            cell(one.scatter_after, "percent"),
+            head(text.translated(observation.kind)),
+            cell(observation.since),
+            cell(observation.until),
+            level(observation.before, observation),
+            level(observation.after, observation),
+            changed(observation.change, better=observation.better),
+            cell(observation.scatter_before, "percent"),
+            cell(observation.scatter_after, "percent"),
         ]
-        for one in observations
+        for observation in observations
     ]
     return Table(list(text.columns(SeriesObservation, *names)), cells)

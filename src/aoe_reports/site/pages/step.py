@@ -57,14 +57,14 @@ def _operators(rows: Sequence[PictureOperator], text: Texts) -> Table:
     ]  # fmt: skip
     cells = [
         [
-            head(one.name),
-            cell(one.lane),
-            cell(text.translated(KIND_WORDS[one.kind])),
-            cell(one.start_ns / 1000, "us"),
-            cell(one.duration_ns / 1000, "us"),
-            cell(text("yes") if one.on_path else text("no")),
+            head(row.name),
+            cell(row.lane),
+            cell(text.translated(KIND_WORDS[row.kind])),
+            cell(row.start_ns / 1000, "us"),
+            cell(row.duration_ns / 1000, "us"),
+            cell(text("yes") if row.on_path else text("no")),
         ]
-        for one in rows
+        for row in rows
     ]
     return Table(columns, cells, stacks=True)
 
@@ -76,13 +76,13 @@ def _gaps(rows: Sequence[PictureGap], text: Texts) -> Table:
     ]  # fmt: skip
     cells = [
         [
-            head(text.translated(KIND_WORDS[one.kind])),
-            cell(one.start_ns / 1000, "us"),
-            cell(one.duration_ns / 1000, "us"),
-            cell(one.before),
-            cell(one.after),
+            head(text.translated(KIND_WORDS[row.kind])),
+            cell(row.start_ns / 1000, "us"),
+            cell(row.duration_ns / 1000, "us"),
+            cell(row.before),
+            cell(row.after),
         ]
-        for one in rows
+        for row in rows
     ]
     return Table(columns, cells, stacks=True)
 

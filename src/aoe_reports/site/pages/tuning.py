@@ -95,7 +95,7 @@ def _jobs_of(facts: StoreFacts) -> list[TuningJob]:
     proven = {
         model: _proven(
             [run for run in tunings if run.model == model],
-            [one.row for one in facts.verdicts if one.row.workload == model],
+            [verdict.row for verdict in facts.verdicts if verdict.row.workload == model],
         )
         for model in models
     }
@@ -210,12 +210,12 @@ def _named_operators(facts: StoreFacts) -> dict[tuple[str, str], TunedOperator]:
     return operators
 
 
-def _reason(one: TunedOperator) -> str | None:
-    if not one.changed:
+def _reason(operator: TunedOperator) -> str | None:
+    if not operator.changed:
         return "tuning_failed"
-    if not one.gains:
+    if not operator.gains:
         return "no_gain"
-    return "never_confirmed" if one.verdicts and not one.confirmed else None
+    return "never_confirmed" if operator.verdicts and not operator.confirmed else None
 
 
 @row

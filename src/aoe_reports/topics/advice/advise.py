@@ -167,24 +167,24 @@ def rows_of_run(
     talk = talk if communication_matters(devices, chosen) else Communication()
     awaited = talk.awaited
     for device in devices:
-        mine = with_run(device, devices, talk, awaited, chosen.thresholds)
-        headlines.append(_headline(run, device.shares, mine))
-        rows += [_advised(run, n, device.shares, one) for n, one in enumerate(mine[: chosen.top], start=1)]
+        advices = with_run(device, devices, talk, awaited, chosen.thresholds)
+        headlines.append(_headline(run, device.shares, advices))
+        rows += [_advised(run, n, device.shares, one) for n, one in enumerate(advices[: chosen.top], start=1)]
     return rows, headlines
 
 
-def _advised(run: str, position: int, shares: StepShares, one: Advice) -> AdviceRow:
+def _advised(run: str, position: int, shares: StepShares, advice: Advice) -> AdviceRow:
     return row_from(
         AdviceRow,
-        one,
+        advice,
         position=position,
         run=run,
         rank_id=shares.rank_id,
         device_id=shares.device_id,
         source="aoe-reports",
-        share=rounded(shares.share_of_tasks(one.total_ns)),
-        bound_us=None if one.saving_ns is None else round(shares.per_step_us(one.saving_ns), 3),
-        bound_share=rounded(shares.share(one.saving_ns)),
+        share=rounded(shares.share_of_tasks(advice.total_ns)),
+        bound_us=None if advice.saving_ns is None else round(shares.per_step_us(advice.saving_ns), 3),
+        bound_share=rounded(shares.share(advice.saving_ns)),
     )
 
 
@@ -232,7 +232,9 @@ def _stated(
 ) -> AdviceRow:
     from aoe_reports.topics.advice.captures import time_of
 
-    mine = [one for one in devices if None in {number, one.shares.device_id} or one.shares.device_id == number]
+    mine = [
+        device for device in devices if None in {number, device.shares.device_id} or device.shares.device_id == number
+    ]
     wholes = [one.shares.tasks_ns for one in mine if one.shares.tasks_ns is not None]
     tuned = json.loads(stated.get("operators") or "[]")
     named = [str(name) for name in (tuned if isinstance(tuned, list) else [tuned])]

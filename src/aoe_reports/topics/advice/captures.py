@@ -429,8 +429,8 @@ def _without_tasks(
         message = say("no usable tasks, steps or timeline here; found {kinds}", kinds=kinds)
         findings.append(NOTHING_MEASURED.found(str(capture.root), message))
     if beside is not None:
-        facts = [_with_more(one, beside, chosen) for one in facts]
-    return [DeviceAdvice(one.shares, None, find_advice(one, chosen.thresholds)) for one in facts]
+        facts = [_with_more(fact, beside, chosen) for fact in facts]
+    return [DeviceAdvice(fact.shares, None, find_advice(fact, chosen.thresholds)) for fact in facts]
 
 
 def _facts_by_timelines(capture: Capture, chosen: Chosen, timelines: Timelines) -> list[Facts]:
@@ -481,7 +481,7 @@ def communication_of(
 
 def communication_matters(devices: Sequence[DeviceAdvice], chosen: Chosen) -> bool:
     """Whether communication that is not overlapped may have a notable share in the steps of any of some devices."""
-    told = [one.shares.share(one.shares.communication_not_overlapped_ns) for one in devices]
+    told = [device.shares.share(device.shares.communication_not_overlapped_ns) for device in devices]
     return any(share is None or share >= chosen.thresholds.least_step_share for share in told)
 
 
@@ -499,8 +499,8 @@ def with_run(
         shares,
         ranks=[other.shares for other in devices],
         tails=tails,
-        packets=classes_of(one for one in talk.packets if one.rank_id == shares.rank_id),
-        transit_ns=sum(one.transit_ns or 0 for one in talk.operators if one.rank_id == shares.rank_id),
+        packets=classes_of(packet for packet in talk.packets if packet.rank_id == shares.rank_id),
+        transit_ns=sum(operator.transit_ns or 0 for operator in talk.operators if operator.rank_id == shares.rank_id),
         resent=[pair for pair in resent(talk.operators, talk.rdma) if pair[1].rank_id == shares.rank_id],
     )
     if shares is max((other.shares for other in devices), key=lambda one: one.step_us or 0.0):
@@ -510,27 +510,27 @@ def with_run(
     return in_order([*advice, *more])
 
 
-def _waiting_for_absent(one: Advice, rank_id: int | None, awaited: Sequence[AwaitedRank]) -> Advice:
+def _waiting_for_absent(advice: Advice, rank_id: int | None, awaited: Sequence[AwaitedRank]) -> Advice:
     """Advice on communication with that most of it is waiting for a rank that nobody captured."""
     waits = [(dict(late.waited_by).get(rank_id, 0), late) for late in awaited if late.is_absent]
-    if one.rule != "communication-not-overlapped" or not waits or one.saving_ns is None:
-        return one
+    if advice.rule != "communication-not-overlapped" or not waits or advice.saving_ns is None:
+        return advice
     waited_ns, absent = max(waits, key=lambda wait: wait[0])
-    if waited_ns * 2 < one.saving_ns:
-        return one
+    if waited_ns * 2 < advice.saving_ns:
+        return advice
     evidence = {
-        **one.evidence,
+        **advice.evidence,
         "absent_rank": absent.rank,
         "number_in_group": absent.number,
         "group": absent.group,
-        "waited_us": microseconds(min(waited_ns, one.saving_ns)),
-        "communication_us": microseconds(one.saving_ns),
+        "waited_us": microseconds(min(waited_ns, advice.saving_ns)),
+        "communication_us": microseconds(advice.saving_ns),
     }
     text = say(
         "Most of it is waiting for a rank that was not captured: capture that rank, too, and see what it does meanwhile; overlapping "
         "communication does not help while one rank comes late"
     )
-    return replace(one, evidence=evidence, advice=text)
+    return replace(advice, evidence=evidence, advice=text)
 
 
 _OF_RUNS = ("slow-rank", "slow-link", "awaited-rank", "gradient-tail", "small-packets", "rdma-retransmission")

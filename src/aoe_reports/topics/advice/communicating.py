@@ -166,16 +166,16 @@ _AWAITED_ABSENT = say(
 )
 
 
-def _evidence_of(one: AwaitedRank) -> Evidence:
+def _evidence_of(rank: AwaitedRank) -> Evidence:
     return {
-        "group": one.group,
-        "awaited_rank": one.rank,
-        "number_in_group": one.number,
-        "operators": one.operators,
-        "of_operators": one.of_operators,
-        "waited_us": microseconds(one.waited_ns),
-        "longest_waited_us": microseconds(one.longest_ns),
-        "always_the_same": one.is_always_the_same if one.of_operators > 1 else None,
+        "group": rank.group,
+        "awaited_rank": rank.rank,
+        "number_in_group": rank.number,
+        "operators": rank.operators,
+        "of_operators": rank.of_operators,
+        "waited_us": microseconds(rank.waited_ns),
+        "longest_waited_us": microseconds(rank.longest_ns),
+        "always_the_same": rank.is_always_the_same if rank.of_operators > 1 else None,
     }
 
 
@@ -204,7 +204,7 @@ def _small_packets(facts: Facts, thresholds: Thresholds) -> list[Advice]:
     shortest = int((facts.shares.step_ns or 0) * thresholds.least_step_share)
     found = []
     for small, fast in small_packets(facts.packets):
-        over_links = sum(one.transit_ns for one in facts.packets if one.transport == small.transport)
+        over_links = sum(packet.transit_ns for packet in facts.packets if packet.transport == small.transport)
         saving = _within_uncovered(facts, (small.lost_ns or 0) * min(facts.transit_ns, over_links) // over_links)
         if saving >= shortest:
             evidence = {

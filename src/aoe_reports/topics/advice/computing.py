@@ -71,20 +71,27 @@ def _subjects(
 
 
 def _advice(
-    facts: Facts, rule: str, subject: _Subject, one: Operator, evidence: Evidence, text: str, *, shapes: bool = True
+    facts: Facts,
+    rule: str,
+    subject: _Subject,
+    operator: Operator,
+    evidence: Evidence,
+    text: str,
+    *,
+    shapes: bool = True,
 ) -> Advice:
     more = {"operators": subject.operators} if subject.operators > 1 else {}
     return Advice(
         rule=rule,
-        evidence={"task_type": one.task_type, **evidence, **more},
+        evidence={"task_type": operator.task_type, **evidence, **more},
         advice=text,
         saving_ns=cap_saving(subject.saving_ns, facts.shares),
-        op_type=one.op_type,
-        op_name=one.op_name,
-        input_shapes=one.input_shapes if shapes else None,
+        op_type=operator.op_type,
+        op_name=operator.op_name,
+        input_shapes=operator.input_shapes if shapes else None,
         count=subject.count,
         total_ns=subject.total_ns,
-        bound_by=one.bound_by,
+        bound_by=operator.bound_by,
     )
 
 

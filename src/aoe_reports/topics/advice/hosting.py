@@ -62,7 +62,7 @@ def _call_of(host: HostFacts, cause: WaitCause) -> dict[str, Json]:
 
 def _fusible(facts: Facts, thresholds: Thresholds) -> Iterator[Advice]:
     """Sequences that one fused operator replaces, over all timelines: no more is gained than they are of the critical path."""
-    by_api = lists_by_key((one.api, (one, host)) for host in facts.host for one in host.sequences)
+    by_api = lists_by_key((sequence.api, (sequence, host)) for host in facts.host for sequence in host.sequences)
     for mine in by_api.values():
         saving = _within_step(facts, sum(one.saving_ns for one, _ in mine))
         if saving and saving >= thresholds.least_step_share * _length(facts):

@@ -99,7 +99,9 @@ def _device(headline: Headline, ours: Sequence[AdviceRow]) -> Section:
     rows = [shown(row) for row in mine]
     # names and numbers stand in the table; shapes, which are long, stand with the evidence
     columns = [
-        one for one in telling_columns(columns_of(AdviceRow), rows) if one.key not in {"input_shapes", "bound_by"}
+        column
+        for column in telling_columns(columns_of(AdviceRow), rows)
+        if column.key not in {"input_shapes", "bound_by"}
     ]
     return Section(_device_of(headline), sentences, Grid(tuple(columns), rows), lines=[*map(_evidence, mine)])
 

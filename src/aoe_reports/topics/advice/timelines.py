@@ -116,24 +116,26 @@ def _fused(
     return [mine for mine in by_api.values() if sum(one.saving_ns for one in mine) >= least]
 
 
-def _replaceable(mine: Sequence[FoundSequence], devices: Sequence[Device], step: int | None) -> Replaceable:
+def _replaceable(sequences: Sequence[FoundSequence], devices: Sequence[Device], step: int | None) -> Replaceable:
     """Sequences of one fused operator, with what the critical path lets them save."""
     from aoe_reports.topics.critical_path.step_paths import path_time_of, paths_of
 
-    longest = max(mine, key=lambda one: one.saving_ns)
-    saving = sum(one.saving_ns for one in mine)
+    longest = max(sequences, key=lambda one: one.saving_ns)
+    saving = sum(sequence.saving_ns for sequence in sequences)
     on_path = sum(
-        path_time_of(device, [path for path in paths_of(device) if step in {None, path.step}], one.starts, one.spans)
+        path_time_of(
+            device, [path for path in paths_of(device) if step in {None, path.step}], sequence.starts, sequence.spans
+        )
         for device in devices
-        for one in mine
+        for sequence in sequences
     )
     return Replaceable(
         api=longest.api or "",
         note=longest.note or "",
         types=longest.types,
-        count=sum(one.count for one in mine),
-        total_ns=sum(one.total_ns for one in mine),
-        span_ns=sum(one.span_ns for one in mine),
+        count=sum(sequence.count for sequence in sequences),
+        total_ns=sum(sequence.total_ns for sequence in sequences),
+        span_ns=sum(sequence.span_ns for sequence in sequences),
         saving_ns=min(saving, on_path) if devices else saving,
         path_ns=on_path if devices else None,
     )

@@ -130,7 +130,7 @@ def _entry(bank: OperatorBankFile, entry: OperatorEntry) -> BankedEntry:
         kind=bank.name.form,
         soc=bank.name.soc,
         cores=bank.name.cores,
-        shapes=";".join(",".join(map(str, one)) for one in shapes) or None,
+        shapes=";".join(",".join(map(str, shape)) for shape in shapes) or None,
         data_types=None if product is None else _named(product.data_types),
         formats=None if product is None else _named(product.formats),
         attributes=None if product is None else _attributes(product.transposes, bias=product.bias),

@@ -59,9 +59,11 @@ class BucketOrder:
     def late_because(self) -> str:
         """What those that could be hidden waited for longest, together."""
         sums = dict.fromkeys(LATE_BECAUSE[:3], 0)
-        for one in self.collectives:
-            if one.hidden_ns:
-                for cause, ns in zip(sums, (one.launch_ns, one.earlier_ns, one.unknown_ns), strict=True):
+        for collective in self.collectives:
+            if collective.hidden_ns:
+                for cause, ns in zip(
+                    sums, (collective.launch_ns, collective.earlier_ns, collective.unknown_ns), strict=True
+                ):
                     sums[cause] += ns
         return say(LATE_WORDS[max(sums, key=sums.__getitem__) if any(sums.values()) else "not late"])
 

@@ -314,7 +314,7 @@ class CommunicationOfRuns(Question[CommunicationOptions, "Communication"]):
                 found.unusual = unusual_of_table(capture)
             found.nominal_gb_per_s = dict(capture.info.nominal_gb_per_s)
             if host := capture.info.host:
-                found.hosts = {one.rank_id: host for one in found.transfers if one.rank_id is not None}
+                found.hosts = {transfer.rank_id: host for transfer in found.transfers if transfer.rank_id is not None}
         return found
 
     def finish(self, parts: Sequence[tuple[Unit, Communication]], asked: Request[CommunicationOptions]) -> Finished:

@@ -209,7 +209,7 @@ def operators_of_steps(rank_id: int | None, frame: pa.Table) -> tuple[list[Opera
         told = _json_object(row["operators"])
         unusable[number] += told is None
         for name, values in (told or {}).items():
-            times = [_whole_ns(one) for one in values[1:3]] if isinstance(values, list) else []
+            times = [_whole_ns(value) for value in values[1:3]] if isinstance(values, list) else []
             transit, wait = times if len(times) == 2 else (None, None)  # noqa: PLR2004 -- transfer, waiting
             if transit is None or wait is None:
                 unusable[number] += 1
@@ -595,7 +595,7 @@ def _summed_waits(waits: Mapping[tuple[Any, ...], Mapping[_Awaited, _Waits]]) ->
             by_waiting = waiting.setdefault((group, awaited), {})
             for rank, ns in mine:
                 by_waiting[rank] = by_waiting.get(rank, 0) + ns
-    found = [
+    ranks = [
         AwaitedRank(
             group=group,
             rank=awaited[0],
@@ -610,7 +610,7 @@ def _summed_waits(waits: Mapping[tuple[Any, ...], Mapping[_Awaited, _Waits]]) ->
         )
         for (group, awaited), (operators, longest) in sums.items()
     ]
-    return sorted(found, key=lambda late: (-late.waited_ns, _order(late.group, late.rank, late.number)))
+    return sorted(ranks, key=lambda late: (-late.waited_ns, _order(late.group, late.rank, late.number)))
 
 
 def find_slow_ranks(frame: pa.Table) -> list[AwaitedRank]:

@@ -70,8 +70,8 @@ def _slow_hosts(outside: Sequence[_Outside]) -> Iterator[SlowHost]:
             )
 
 
-def _own_end(one: _Outside, host: str) -> tuple[str | None, int]:
-    return one.link.group, one.link.source_rank if one.source == host else one.link.destination_rank
+def _own_end(outside: _Outside, host: str) -> tuple[str | None, int]:
+    return outside.link.group, outside.link.source_rank if outside.source == host else outside.link.destination_rank
 
 
 def _are_slow(links: Sequence[tuple[Link, int, str]]) -> bool:

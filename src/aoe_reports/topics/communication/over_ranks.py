@@ -38,7 +38,7 @@ def groups_over_ranks(
 ) -> list[GroupOfRanks]:
     """Groups and types of operators over their ranks, those first of which the longest rank takes longest."""
     named = lists_by_key(((wait.step, wait.group, wait.op_name), wait) for wait in peer_waits)
-    found = [
+    groups = [
         GroupOfRanks(
             group=group,
             type=kind,
@@ -53,7 +53,7 @@ def groups_over_ranks(
             operators, lambda time: (time.group, time.type, time.op_type)
         ).items()
     ]
-    return sorted(found, key=lambda one: -one.elapsed_worst_ns)
+    return sorted(groups, key=lambda one: -one.elapsed_worst_ns)
 
 
 def _over_ranks(name: str, times: Iterable[tuple[int | None, int | None]]) -> dict[str, Any]:
@@ -142,11 +142,11 @@ class Unpaired:
 def find_unpaired(operators: Iterable[OperatorTime], sizes: Mapping[str | None, int]) -> list[Unpaired]:
     """Groups and steps whose sends are not as many as their receives; those of groups that were not read as a whole are left out."""
     counts: dict[tuple[str | None, int | None], dict[int, tuple[int, int]]] = {}
-    for one in operators:
-        if one.type == "p2p" and one.op_type in _PAIRED and one.rank_id is not None:
-            mine = counts.setdefault((one.group, one.step), {})
-            sends, receives = mine.get(one.rank_id, (0, 0))
-            mine[one.rank_id] = (sends + (one.op_type == "send"), receives + (one.op_type == "receive"))
+    for operator in operators:
+        if operator.type == "p2p" and operator.op_type in _PAIRED and operator.rank_id is not None:
+            mine = counts.setdefault((operator.group, operator.step), {})
+            sends, receives = mine.get(operator.rank_id, (0, 0))
+            mine[operator.rank_id] = (sends + (operator.op_type == "send"), receives + (operator.op_type == "receive"))
     found = []
     for (group, step), by_rank in counts.items():
         sends, receives = (sum(count[side] for count in by_rank.values()) for side in (0, 1))

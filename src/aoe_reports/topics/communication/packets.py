@@ -130,9 +130,9 @@ def _entry(size: str, value: Any) -> tuple[int, int, int] | None:
 def classes_of(sums: Iterable[PacketSum]) -> list[PacketClass]:
     """All packets by transport and class, the smallest first."""
     by_transport: dict[str, dict[int, list[int]]] = {}
-    for one in sums:
-        entry = by_transport.setdefault(one.transport, {}).setdefault(one.least_bytes, [0, 0, 0])
-        for place, value in enumerate((one.packets, one.transit_bytes, one.transit_ns)):
+    for total in sums:
+        entry = by_transport.setdefault(total.transport, {}).setdefault(total.least_bytes, [0, 0, 0])
+        for place, value in enumerate((total.packets, total.transit_bytes, total.transit_ns)):
             entry[place] += value
     ends = dict(pairwise(CLASSES))
     found = []
@@ -223,9 +223,9 @@ def resent(operators: Iterable[OperatorTime], rdma: Iterable[RdmaTime]) -> list[
     If one rank was through with it sooner, the others only waited for a rank that came late.
     """
     longest: dict[tuple[Any, ...], RdmaTime] = {}
-    for one in rdma:
-        if one.key not in longest or one.transit_ns > longest[one.key].transit_ns:
-            longest[one.key] = one
+    for time in rdma:
+        if time.key not in longest or time.transit_ns > longest[time.key].transit_ns:
+            longest[time.key] = time
     by_key = lists_by_key((operator.key, operator) for operator in operators if operator.key in longest)
     found = []
     for key, several in by_key.items():

@@ -107,7 +107,7 @@ class PipelineStep:
     @property
     def waiting_share(self) -> Fraction:
         """The bubbles, of the step of all stages together."""
-        return Fraction(sum(one.waiting_ns for one in self.lanes), self.duration_ns * len(self.lanes))
+        return Fraction(sum(lane.waiting_ns for lane in self.lanes), self.duration_ns * len(self.lanes))
 
     @property
     def least_share(self) -> Fraction | None:
@@ -122,19 +122,19 @@ def peers_of(transfers: Iterable[Transfer]) -> Peers:
     """Between which ranks operators go; those between stages that are no neighbours are left out: who of them is later is not told."""
     pairs: dict[str, tuple[int, int]] = {}
     highest = -1
-    for one in transfers:
-        if one.op_type in {"send", "receive"} and one.is_link and not one.is_example:
-            low, high = sorted((one.source_rank, one.destination_rank))
+    for transfer in transfers:
+        if transfer.op_type in {"send", "receive"} and transfer.is_link and not transfer.is_example:
+            low, high = sorted((transfer.source_rank, transfer.destination_rank))
             highest = max(highest, high)
             if high - low == 1:
-                pairs[one.op_name] = low, high
+                pairs[transfer.op_name] = low, high
     return Peers(pairs, highest)
 
 
-def stage_steps(activity: Activity, rank_id: int, told: Peers, step: int | None) -> list[StageStep]:
+def stage_steps(activity: Activity, rank_id: int, peers: Peers, step: int | None) -> list[StageStep]:
     """The steps of one timeline in which its rank sends to another or receives from it, or one of them."""
     devices = [device for device in activity.of_devices() if device.told]
-    return [one for device in devices for one in _of_device(activity, device, rank_id, told, step)]
+    return [one for device in devices for one in _of_device(activity, device, rank_id, peers, step)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +149,7 @@ class _Talk:
 
 
 def _of_device(
-    activity: Activity, device: OfDevice, rank_id: int, told: Peers, step: int | None
+    activity: Activity, device: OfDevice, rank_id: int, peers: Peers, step: int | None
 ) -> Iterator[StageStep]:
     tasks, talk = device.tasks.whole(), device.talk.whole()
     words = {number: activity.word(number) or "" for number in distinct(talk["name"]).tolist()}
@@ -166,26 +166,26 @@ def _of_device(
         chosen = mine & (sends | receives)
         names = [words[one] for one in talk["name"][chosen].tolist()]
         start, end = (talk[name][chosen].astype(np.int64) for name in ("start", "end"))
-        ways = _ways(told, names, start, sends[chosen])
+        ways = _ways(peers, names, start, sends[chosen])
         part = _Talk(start, end, ways, sends[chosen], receives[chosen])
         yield StageStep(
             rank_id=rank_id,
             step=number if number >= 0 else None,
             groups=frozenset(match[1] if (match := _GROUP.search(name)) else "" for name in names),
             is_batched=any(type_of_operator(name) == _BOTH for name in names),
-            highest=told.highest,
+            highest=peers.highest,
             **_times_of(chosen_of(tasks, of_task == number), chosen_of(talk, mine), part),
         )
 
 
-def _ways(told: Peers, names: Sequence[str], start: Ints, sends: Mask) -> Ints:
+def _ways(peers: Peers, names: Sequence[str], start: Ints, sends: Mask) -> Ints:
     """Where each operator goes. A rank with one neighbour is the first stage if it sends before it receives, else the last."""
-    own = told.own
-    known = {told.pairs[name] for name in names if name in told.pairs}
+    own = peers.own
+    known = {peers.pairs[name] for name in names if name in peers.pairs}
     if own is None and len(known) == 1:
         own = next(iter(known))[0 if sends[int(np.argmin(start))] else 1]
     return np.asarray(
-        [told.way(name, own, sends=one) for name, one in zip(names, sends.tolist(), strict=True)], dtype=np.int64
+        [peers.way(name, own, sends=one) for name, one in zip(names, sends.tolist(), strict=True)], dtype=np.int64
     )
 
 
@@ -256,7 +256,7 @@ def _joined(kind: PieceKind, starts: Ints, ends: Ints, stretch: Ints, grain: int
 
 def pipeline_step(stages: Sequence[StageStep]) -> PipelineStep | None:
     """The slowest step of a run's pipelines; None where no two stages that were read send to each other."""
-    found = [one for mine in _pipelines(stages) if (one := _step_of(mine)) is not None]
+    found = [step for mine in _pipelines(stages) if (step := _step_of(mine)) is not None]
     return max(found, key=lambda one: one.duration_ns, default=None)
 
 
@@ -278,56 +278,56 @@ def _pipelines(stages: Sequence[StageStep]) -> Iterator[list[StageStep]]:
 
 
 def _step_of(stages: Sequence[StageStep]) -> PipelineStep | None:
-    sends, receives = (sum(counts) for counts in zip(*((one.sends, one.receives) for one in stages), strict=True))
-    start, end = min(one.start_ns for one in stages), max(one.end_ns for one in stages)
+    sends, receives = (sum(counts) for counts in zip(*((stage.sends, stage.receives) for stage in stages), strict=True))
+    start, end = min(stage.start_ns for stage in stages), max(stage.end_ns for stage in stages)
     # stages of one step run beside one another: if some do not, their clocks are apart
-    together = max(one.start_ns for one in stages) < min(one.end_ns for one in stages)
+    together = max(stage.start_ns for stage in stages) < min(stage.end_ns for stage in stages)
     if len(stages) < _MIN or not sends or not receives or not together:
         return None
     grain = -(-(end - start) // PIXELS)
-    while sum(len(one.pieces) for one in stages) > MAX_PIECES:
-        stages = [replace(one, pieces=tuple(_coarser(one.pieces, grain))) for one in stages]
+    while sum(len(stage.pieces) for stage in stages) > MAX_PIECES:
+        stages = [replace(stage, pieces=tuple(_coarser(stage.pieces, grain))) for stage in stages]
         grain *= 2
     return PipelineStep(
         step=stages[0].step,
         duration_ns=end - start,
-        lanes=tuple(_lane(one, start, end) for one in stages),
+        lanes=tuple(_lane(stage, start, end) for stage in stages),
         micro_batches=_micro_batches(stages),
-        has_all_stages=max(one.highest for one in stages) < len(stages),
+        has_all_stages=max(stage.highest for stage in stages) < len(stages),
     )
 
 
 def _coarser(pieces: Sequence[PipelinePiece], grain: int) -> Iterator[PipelinePiece]:
     before: PipelinePiece | None = None
-    for one in pieces:
-        if before is not None and before.kind == one.kind and one.start_ns - before.start_ns < grain:
-            before = replace(before, end_ns=one.end_ns, busy_ns=before.busy_ns + one.busy_ns)
+    for piece in pieces:
+        if before is not None and before.kind == piece.kind and piece.start_ns - before.start_ns < grain:
+            before = replace(before, end_ns=piece.end_ns, busy_ns=before.busy_ns + piece.busy_ns)
             continue
         if before is not None:
             yield before
-        before = one
+        before = piece
     if before is not None:
         yield before
 
 
-def _lane(one: StageStep, start: int, end: int) -> PipelineLane:
+def _lane(step: StageStep, start: int, end: int) -> PipelineLane:
     """A stage within the step of all: until it begins, and when it is done, it waits."""
-    outside = [(start, one.start_ns), (one.end_ns, end)]
+    outside = [(start, step.start_ns), (step.end_ns, end)]
     waits = [PipelinePiece("waiting", begin - start, until - start, until - begin) for begin, until in outside]
-    pieces = [replace(some, start_ns=some.start_ns - start, end_ns=some.end_ns - start) for some in one.pieces]
-    waiting = one.waiting_ns + end - start - one.length_ns
+    pieces = [replace(some, start_ns=some.start_ns - start, end_ns=some.end_ns - start) for some in step.pieces]
+    waiting = step.waiting_ns + end - start - step.length_ns
     return PipelineLane(
-        rank_id=one.rank_id,
-        busy_ns=one.busy_ns,
+        rank_id=step.rank_id,
+        busy_ns=step.busy_ns,
         waiting_ns=waiting,
-        rest_ns=end - start - one.busy_ns - waiting,
+        rest_ns=end - start - step.busy_ns - waiting,
         pieces=(*(some for some in waits if some.busy_ns), *pieces),
     )
 
 
 def _micro_batches(stages: Sequence[StageStep]) -> int | None:
     """How many there are by the count of receives; None where stages disagree, as with several parts of a model on a stage."""
-    if any(one.is_batched for one in stages):
+    if any(stage.is_batched for stage in stages):
         return None
     first, *inner, last = stages
     if first.receives:

@@ -91,8 +91,8 @@ def read_communication(
     timelines = _read_timelines(capture, own, findings, collected, launched, of_steps=step is not None)
     figures = [one for several in timelines.values() for one in several]
     findings += _standing_in(capture, figures, operators=bool(own), links=bool(matrix))
-    operators = own or [operator for one in figures for operator in one.operators]
-    transfers = matrix or [transfer for one in figures for transfer in one.transfers]
+    operators = own or [operator for figure in figures for operator in figure.operators]
+    transfers = matrix or [transfer for figure in figures for transfer in figure.transfers]
     into.add_waits(figures, step)
     into.operators += _of_step(operators, step)
     into.transfers += _of_step(transfers, step)
@@ -128,8 +128,8 @@ def read_contention(
         if step is not None:
             told = step_of_tasks(frame)
             frame = frame.slice(0, 0) if told is None else frame.filter(keep_where(told[1] == step))
-        if (found := find_contention(frame, top)) is not None:
-            into.contentions.append(replace(found, rank_id=tasks.rank_id, device_id=tasks.device_id))
+        if (contention := find_contention(frame, top)) is not None:
+            into.contentions.append(replace(contention, rank_id=tasks.rank_id, device_id=tasks.device_id))
 
 
 def read_launch_order(
@@ -187,15 +187,15 @@ def read_bandwidths(
 
     Of `own` operators, which sent something in no time of transit.
     """
-    found = Communication()
+    communication = Communication()
     frame = _frame(capture, "communication_bandwidth", findings)
     if frame is None:
-        return found
+        return communication
     findings += _mismatches(frame, "communication_bandwidth", str(capture.root))
     rows = [row for row in frame.to_pylist() if step in {None, number_of_step(row["step"])}]
-    found.volumes += _volumes(capture, rows)
-    found.untimed += _untimed(capture, rows, own)
-    found.packets, unusable = packets_of(capture.info.rank_id, rows)
+    communication.volumes += _volumes(capture, rows)
+    communication.untimed += _untimed(capture, rows, own)
+    communication.packets, unusable = packets_of(capture.info.rank_id, rows)
     if unusable:
         message = count_of(
             unusable,
@@ -203,12 +203,12 @@ def read_bandwidths(
             "communication_bandwidth: {number} sizes of packets cannot be read; they are not among the packets",
         )
         findings.append(COMMUNICATION_PACKETS.found(str(capture.root), message))
-    found.rdma += [
+    communication.rdma += [
         RdmaTime(_key(row), capture.info.rank_id, row["transit_ns"])
         for row in rows
         if row["transport"] == "RDMA" and row["transit_ns"]
     ]
-    return found
+    return communication
 
 
 def _key(row: Mapping[str, Any]) -> tuple[Any, ...]:
@@ -221,7 +221,9 @@ def _untimed(
 ) -> set[tuple[int | None, str | None, str]]:
     """(rank, group, type of operator) of operators that sent something although they have no time of transit."""
     sent = {_key(row) for row in rows if row["transit_bytes"]}
-    return {(capture.info.rank_id, one.group, one.op_type) for one in own if one.transit_ns == 0 and one.key in sent}
+    return {
+        (capture.info.rank_id, time.group, time.op_type) for time in own if time.transit_ns == 0 and time.key in sent
+    }
 
 
 def _volumes(capture: Capture, rows: Sequence[Mapping[str, Any]]) -> list[TransportVolume]:
@@ -311,13 +313,13 @@ def _read_timelines(
 def _standing_in(capture: Capture, figures: Sequence[TaskFigures], *, operators: bool, links: bool) -> list[Finding]:
     """What is to be said of timelines: that they stand in for tables, and what in them is damaged."""
     path, found = str(capture.root), []
-    if any(one.operators for one in figures) and not operators:
+    if any(figure.operators for figure in figures) and not operators:
         message = say("no table of communication operators: the timeline contains their duration, but no waiting time")
         found.append(STANDS_IN.found(path, message))
-    if any(one.transfers for one in figures) and not links:
+    if any(figure.transfers for figure in figures) and not links:
         message = say("no communication matrix: the timeline contains links, but no times of RDMA")
         found.append(STANDS_IN.found(path, message))
-    if unusable := sum(one.unusable for one in figures):
+    if unusable := sum(figure.unusable for figure in figures):
         message = say(
             "{count} tasks of communication with damaged arguments; they are not included in the sums of links",
             count=unusable,

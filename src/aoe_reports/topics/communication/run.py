@@ -102,10 +102,10 @@ class Communication:
 
     def add_waits(self, figures: Sequence[TaskFigures], step: int | None) -> None:
         """Take in who waited for whom, in one step or in all."""
-        for one in figures:
-            self.peer_waits += [wait for wait in one.peer_waits if step in {None, wait.step}]
-            self.alignments += [some for some in one.alignments if step in {None, some.step}]
-            for (of_step, *link), waited in one.link_waits.items():
+        for figure in figures:
+            self.peer_waits += [wait for wait in figure.peer_waits if step in {None, wait.step}]
+            self.alignments += [some for some in figure.alignments if step in {None, some.step}]
+            for (of_step, *link), waited in figure.link_waits.items():
                 if step in {None, of_step}:
                     self._add_wait(tuple(link), waited)
 

@@ -100,8 +100,8 @@ def _slow_link(link: Link) -> str:
 def _slowest(links: Sequence[Link]) -> str:
     """The first links as evidence, and how many more there are."""
     shown = [
-        f"{one.source_rank}-{one.destination_rank} ({one.relative_bandwidth_ratio or 0.0:.1%})"
-        for one in links[:_SHOWN_LINKS]
+        f"{link.source_rank}-{link.destination_rank} ({link.relative_bandwidth_ratio or 0.0:.1%})"
+        for link in links[:_SHOWN_LINKS]
     ]
     more = len(links) - _SHOWN_LINKS
     return join(", ", [*shown, say("and {count} more", count=more)] if more > 0 else shown)
@@ -153,28 +153,28 @@ def _slow_end(end: SlowEnd) -> str:
 
 def slow_ranks(awaited: Sequence[AwaitedRank], label: str) -> list[Finding]:
     found = []
-    for one in awaited:
+    for rank in awaited:
         times = say(
             "in {operators} of {of_operators} operators in which ranks wait, {waited:.3f} us in total",
-            operators=one.operators,
-            of_operators=one.of_operators,
-            waited=one.waited_ns / 1000,
+            operators=rank.operators,
+            of_operators=rank.of_operators,
+            waited=rank.waited_ns / 1000,
         )
-        if one.slow:
-            late = say("{rank}, which was not captured,", rank=late_rank(one)) if one.is_absent else late_rank(one)
+        if rank.slow:
+            late = say("{rank}, which was not captured,", rank=late_rank(rank)) if rank.is_absent else late_rank(rank)
             message = say(
                 "always the same rank: the others wait for rank {rank} {times}"
-                if one.is_always_the_same
+                if rank.is_always_the_same
                 else "the others wait for rank {rank} {times}",
                 rank=late,
                 times=times,
             )
-        elif not one.is_known and one.operators * 2 > one.of_operators:
+        elif not rank.is_known and rank.operators * 2 > rank.of_operators:
             message = say(
                 "{ranks} wait for a rank that was not captured, {times}"
-                if one.is_absent
+                if rank.is_absent
                 else "{ranks} wait for a rank that cannot be determined, {times}",
-                ranks=_of_group(say("all ranks that were read"), one.group),
+                ranks=_of_group(say("all ranks that were read"), rank.group),
                 times=times,
             )
         else:
@@ -274,9 +274,12 @@ def contended(devices: Sequence[Contention], label: str) -> list[Finding]:
 def gradient_rows(order: BucketOrder, run: Communication, step: int | None) -> Iterator[GradientCollective]:
     """The exposed collectives of gradients of one device, with what they waited for other ranks by the timeline, else by a table."""
     waits: dict[tuple[int | None, str], list[int | None]] = lists_by_key(
-        ((one.step, one.op_name), one.wait_ns if one.synchronization_ns is None else one.synchronization_ns)
-        for one in run.operators
-        if one.rank_id == order.rank_id
+        (
+            (operator.step, operator.op_name),
+            operator.wait_ns if operator.synchronization_ns is None else operator.synchronization_ns,
+        )
+        for operator in run.operators
+        if operator.rank_id == order.rank_id
     )
     waits |= lists_by_key(
         ((wait.step, wait.op_name), wait.waited_ns) for wait in run.peer_waits if wait.rank_id == order.rank_id
@@ -337,10 +340,10 @@ def tails_left(tails: Sequence[Tail], label: str) -> list[Finding]:
     return found[:EXAMPLES_PER_RULE]
 
 
-def _tail_message(mine: Sequence[Tail]) -> str:
+def _tail_message(tails: Sequence[Tail]) -> str:
     """The tail of the iterations of one device and model, on average."""
-    tail, bound = sum(one.tail_ns for one in mine), sum(one.bound_ns for one in mine)
-    whole, reduce = sum(one.iteration_ns for one in mine), sum(one.reduce_ns for one in mine)
+    tail, bound = sum(one.tail_ns for one in tails), sum(one.bound_ns for one in tails)
+    whole, reduce = sum(one.iteration_ns for one in tails), sum(one.reduce_ns for one in tails)
     return say(
         (
             "in {count} iterations, on average {tail:.3f} us of all-reduce ({share:.1%} of the iteration) run "
@@ -352,11 +355,11 @@ def _tail_message(mine: Sequence[Tail]) -> str:
             "in {count} iterations, on average {tail:.3f} us of all-reduce run after the backward pass, {part:.1%} "
             "of all all-reduce time; gradient tuning can save at most {bound:.3f} us"
         ),
-        count=len(mine),
-        tail=tail / len(mine) / 1000,
+        count=len(tails),
+        tail=tail / len(tails) / 1000,
         share=tail / whole if whole else None,
         part=tail / reduce,
-        bound=bound / len(mine) / 1000,
+        bound=bound / len(tails) / 1000,
     )
 
 
@@ -368,16 +371,16 @@ def _whose(whose: tuple[int | None, ...], message: str) -> str:
     return say("{name}: {why}", name=join(", ", words), why=message) if words else message
 
 
-def late_rank(one: AwaitedRank) -> str:
+def late_rank(rank: AwaitedRank) -> str:
     """The rank that others wait for: its rank in the job, and its number within the group where that is another, or all that is known."""
-    if one.number is None:
-        return str(one.rank)
-    number = number_in_group(str(one.number), one.group)
-    if one.rank is None:
+    if rank.number is None:
+        return str(rank.rank)
+    number = number_in_group(str(rank.number), rank.group)
+    if rank.rank is None:
         return number
-    if one.rank == one.number:
-        return _of_group(str(one.rank), one.group)
-    return say("{rank} (number {number})", rank=one.rank, number=number)
+    if rank.rank == rank.number:
+        return _of_group(str(rank.rank), rank.group)
+    return say("{rank} (number {number})", rank=rank.rank, number=number)
 
 
 def number_in_group(number: str, group: str | None) -> str:
@@ -414,20 +417,20 @@ def _no_pipeline() -> Text:
     )
 
 
-def _pipeline_title(one: PipelineStep) -> Text:
-    stages, duration = len(one.lanes), one.duration_ns / 1e6
-    if one.step is None:
+def _pipeline_title(step: PipelineStep) -> Text:
+    stages, duration = len(step.lanes), step.duration_ns / 1e6
+    if step.step is None:
         return say("pipeline of {stages} stages, {duration:,.3f} ms", stages=stages, duration=duration)
     return say(
-        "step {step}: pipeline of {stages} stages, {duration:,.3f} ms", step=one.step, stages=stages, duration=duration
+        "step {step}: pipeline of {stages} stages, {duration:,.3f} ms", step=step.step, stages=stages, duration=duration
     )
 
 
-def _pipeline_lines(one: PipelineStep) -> Iterator[Text]:
+def _pipeline_lines(step: PipelineStep) -> Iterator[Text]:
     """The measured share of bubbles, that of the schedule, and what the difference is worth."""
-    yield say("bubbles: {share:.1%} of the step", share=float(one.waiting_share))
-    least = one.least_share
-    if least is None and one.has_all_stages:
+    yield say("bubbles: {share:.1%} of the step", share=float(step.waiting_share))
+    least = step.least_share
+    if least is None and step.has_all_stages:
         yield say("the micro-batches are unknown")
         return
     if least is None:
@@ -436,10 +439,10 @@ def _pipeline_lines(one: PipelineStep) -> Iterator[Text]:
     yield say(
         "schedule: (p-1)/(m+p-1) = {share:.1%}, p = {stages}, m = {count}",
         share=float(least),
-        stages=len(one.lanes),
-        count=one.micro_batches,
+        stages=len(step.lanes),
+        count=step.micro_batches,
     )
     yield say(
         "difference: {time:+,.3f} ms of the step of each stage",
-        time=float((one.waiting_share - least) * one.duration_ns) / 1e6,
+        time=float((step.waiting_share - least) * step.duration_ns) / 1e6,
     )

@@ -90,7 +90,7 @@ class ChangeLocations:
         return NOWHERE
 
     def _told_by(self, locations: Iterable[str]) -> str:
-        told = {word for one in locations for side in self._sides or () for word in side.told.told_by.get(one, "").split(", ")}  # fmt: skip
+        told = {word for location in locations for side in self._sides or () for word in side.told.told_by.get(location, "").split(", ")}  # fmt: skip
         return ", ".join(word for word in TOLD_BY if word in told)
 
 
@@ -115,21 +115,21 @@ class _Located:
     """All time of a step by location; ns."""
 
     @classmethod
-    def of(cls, side: Side, told: Locations, *, with_inputs: bool) -> _Located:
+    def of(cls, side: Side, locations: Locations, *, with_inputs: bool) -> _Located:
         """Without inputs where one of the sides has not recorded them: then they are no difference."""
         calls: dict[str, dict[_Inputs, dict[str | None, _Time]]] = defaultdict(lambda: defaultdict(dict))
         times: dict[str | None, Fraction] = defaultdict(Fraction)
-        for key, located in told.calls.items():
+        for key, located in locations.calls.items():
             mine = calls[key[0] or ""][key[1:] if with_inputs else (None, None, None)]
             for location, (count, total) in located.items():
                 known = mine.get(location, _NOTHING)
                 mine[location] = known[0] + of_step(side, count), known[1] + of_step(side, total)
                 times[location] += of_step(side, total)
-        return cls(told, calls, times)
+        return cls(locations, calls, times)
 
     def attributes(self, types: Iterable[str]) -> bool:
         """Whether at least half of the time of some types has a location."""
-        every = [one for name in types for located in self.calls.get(name, {}).values() for one in located.items()]
+        every = [item for name in types for located in self.calls.get(name, {}).values() for item in located.items()]
         told = sum((total for location, (_, total) in every if location is not None), Fraction(0))
         return 2 * told >= sum((total for _, (_, total) in every), Fraction(0))
 

@@ -418,31 +418,31 @@ def _total(pair: _Sides, one: Compared) -> Total:
     )
 
 
-def _change(position: int, pair: _Sides, known: _Known, one: Difference) -> Change:
+def _change(position: int, pair: _Sides, known: _Known, difference: Difference) -> Change:
     baseline, candidate, rank = pair
-    before = one.baseline_ns / one.baseline_count if one.baseline_count else None
-    after = one.candidate_ns / one.candidate_count if one.candidate_count else None
+    before = difference.baseline_ns / difference.baseline_count if difference.baseline_count else None
+    after = difference.candidate_ns / difference.candidate_count if difference.candidate_count else None
     return row_from(
         Change,
-        one,
+        difference,
         **(_UNKEYED | known),
         position=position,
         baseline=baseline.label,
         candidate=candidate.label,
         rank_id=rank,
-        count_difference=one.candidate_count - one.baseline_count,
-        baseline_total_ns=one.baseline_ns if before is not None else None,
-        candidate_total_ns=one.candidate_ns if after is not None else None,
-        ratio=None if one.ratio is None or after is None else round(one.ratio, 6),
+        count_difference=difference.candidate_count - difference.baseline_count,
+        baseline_total_ns=difference.baseline_ns if before is not None else None,
+        candidate_total_ns=difference.candidate_ns if after is not None else None,
+        ratio=None if difference.ratio is None or after is None else round(difference.ratio, 6),
         baseline_mean_ns=before,
         candidate_mean_ns=after,
         mean_difference_ns=after - before if before is not None and after is not None else None,
-        ci_low_ns=one.interval.low if one.interval else None,
-        ci_high_ns=one.interval.high if one.interval else None,
-        interval=one.interval.method if one.interval else None,
-        cause=one.cause and say(one.cause),
-        new_inputs=list(one.new_inputs[:_MAX_INPUTS]),
-        new_inputs_count=len(one.new_inputs),
-        vanished_inputs=list(one.vanished_inputs[:_MAX_INPUTS]),
-        vanished_inputs_count=len(one.vanished_inputs),
+        ci_low_ns=difference.interval.low if difference.interval else None,
+        ci_high_ns=difference.interval.high if difference.interval else None,
+        interval=difference.interval.method if difference.interval else None,
+        cause=difference.cause and say(difference.cause),
+        new_inputs=list(difference.new_inputs[:_MAX_INPUTS]),
+        new_inputs_count=len(difference.new_inputs),
+        vanished_inputs=list(difference.vanished_inputs[:_MAX_INPUTS]),
+        vanished_inputs_count=len(difference.vanished_inputs),
     )

@@ -48,7 +48,7 @@ def headline_of(pairs: Sequence[ComparedPair], uncounted: Container[str] = ()) -
     total, mine = max(told, key=lambda pair: _relative_change(*_levels(*pair)))
     of_steps = mine[0].metric is not None
     parts = [one for one in mine if one.step is None and one.metric != "duration"]
-    certain = [one for one in parts if _difference(one) and not _scatters(one)]
+    certain = [part for part in parts if _difference(part) and not _scatters(part)]
     largest = max(certain, key=lambda one: abs(_difference(one)), default=None)
     return say(
         "{what}{rank}: {change}{largest}.{others}",
@@ -68,7 +68,7 @@ def headline_of(pairs: Sequence[ComparedPair], uncounted: Container[str] = ()) -
 
 def _totals_of_calls(total: Total, changes: Sequence[Change]) -> Text:
     """Totals if the numbers of steps are unknown or differ; a percentage only if both sides have equally many calls."""
-    before, after = (sum(getattr(one, f"{side}_count") for one in changes) for side in ("baseline", "candidate"))
+    before, after = (sum(getattr(change, f"{side}_count") for change in changes) for side in ("baseline", "candidate"))
     if before == after:
         return _changed(*_levels(total, changes))
     (total_before, total_after), unit = times_in_one_unit(*_levels(total, changes))
@@ -95,9 +95,9 @@ def _levels(total: Total, changes: Sequence[Change]) -> tuple[float, float]:
     return whole.baseline_mean_ns, whole.candidate_mean_ns
 
 
-def _difference(one: Change) -> float:
+def _difference(change: Change) -> float:
     """Of the means of a part of a step, of the totals of calls; ns."""
-    return one.difference_ns if one.metric is None else one.mean_difference_ns or 0.0
+    return change.difference_ns if change.metric is None else change.mean_difference_ns or 0.0
 
 
 def _changed(before_ns: float, after_ns: float) -> Text:
@@ -111,12 +111,12 @@ def _signed(difference_ns: float) -> str:
     return f"{'+' if difference_ns > 0 else ''}{time} {unit}"
 
 
-def _subject(one: Change) -> str:
-    if one.metric is not None:
-        return one.metric
-    if one.op_type or one.op_name:
-        return operator_words(one.op_type, one.op_name)
-    return one.location or say("calls launched in no known module")
+def _subject(change: Change) -> str:
+    if change.metric is not None:
+        return change.metric
+    if change.op_type or change.op_name:
+        return operator_words(change.op_type, change.op_name)
+    return change.location or say("calls launched in no known module")
 
 
 def highlights_of(pairs: Sequence[ComparedPair]) -> list[Highlight]:
@@ -124,40 +124,42 @@ def highlights_of(pairs: Sequence[ComparedPair]) -> list[Highlight]:
     return [_highlight(one) for _, mine in pairs for one in [each for each in mine if _is_told(each)][:HIGHLIGHTS]]
 
 
-def _is_told(one: Change) -> bool:
+def _is_told(change: Change) -> bool:
     """Whether a group of calls, or a part of all steps, is new or gone, or its interval does not hold zero."""
-    if one.step is not None or one.state != "both":
-        return one.step is None
-    return one.ci_low_ns is not None and not _scatters(one)
+    if change.step is not None or change.state != "both":
+        return change.step is None
+    return change.ci_low_ns is not None and not _scatters(change)
 
 
-def _scatters(one: Change) -> bool:
+def _scatters(change: Change) -> bool:
     """Whether scatter alone explains a change: its interval holds zero. What is new or gone, and what has no interval, is none such."""
     return (
-        one.state == "both"
-        and one.ci_low_ns is not None
-        and one.ci_high_ns is not None
-        and one.ci_low_ns <= 0 <= one.ci_high_ns
+        change.state == "both"
+        and change.ci_low_ns is not None
+        and change.ci_high_ns is not None
+        and change.ci_low_ns <= 0 <= change.ci_high_ns
     )
 
 
-def _highlight(one: Change) -> Highlight:
+def _highlight(change: Change) -> Highlight:
     what = (
-        say("{what} on rank {rank}", what=_subject(one), rank=one.rank_id) if one.rank_id is not None else _subject(one)
+        say("{what} on rank {rank}", what=_subject(change), rank=change.rank_id)
+        if change.rank_id is not None
+        else _subject(change)
     )
-    slower = _difference(one) > 0
-    if one.state != "both":
-        (time,), unit = times_in_one_unit(abs(one.difference_ns))
-        title, told = reason_words(one.state), say("{what}: {time} {unit}", what=what, time=time, unit=unit)
+    slower = _difference(change) > 0
+    if change.state != "both":
+        (time,), unit = times_in_one_unit(abs(change.difference_ns))
+        title, told = reason_words(change.state), say("{what}: {time} {unit}", what=what, time=time, unit=unit)
     else:
-        of_calls = one.metric is None
-        before = one.baseline_total_ns if of_calls else one.baseline_mean_ns
-        after = one.candidate_total_ns if of_calls else one.candidate_mean_ns
+        of_calls = change.metric is None
+        before = change.baseline_total_ns if of_calls else change.baseline_mean_ns
+        after = change.candidate_total_ns if of_calls else change.candidate_mean_ns
         title, told = (
             "slower" if slower else "quicker",
             say("{what} {change}", what=what, change=_changed(before or 0, after or 0)),
         )
-        told = say("{what}: {reason}", what=told, reason=reason_words(one.cause)) if one.cause else told
+        told = say("{what}: {reason}", what=told, reason=reason_words(change.cause)) if change.cause else told
     return Highlight("warning" if slower else "info", capital(title), told)
 
 

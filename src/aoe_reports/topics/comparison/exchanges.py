@@ -116,7 +116,9 @@ def _stem(name: str) -> str:
 
 def _by_type(fused: Iterable[FusedOperator]) -> dict[str, list[FusedOperator]]:
     """Fused operators by what their type is called: npu_rms_norm is RmsNorm."""
-    return lists_by_key((one.api.rpartition(".")[2].removeprefix("npu_").replace("_", ""), one) for one in fused)
+    return lists_by_key(
+        (operator.api.rpartition(".")[2].removeprefix("npu_").replace("_", ""), operator) for operator in fused
+    )
 
 
 _FUSED = _by_type(FUSED_OPERATORS)

@@ -41,10 +41,10 @@ def picture_of(steps: Sequence[ExplainedStep], rows: Sequence[ChangePart]) -> Wa
     if most is None:
         return None
     bars = [WaterfallBar(say("before"), 0, most.before_ns, "whole")]
-    for one in rows:
-        if _whose(one) == _whose(most):
-            kind: BarKind = "longer" if one.difference_ns > 0 else "shorter"
-            bars.append(WaterfallBar(_label(one), one.reached_ns - one.difference_ns, one.reached_ns, kind))
+    for row in rows:
+        if _whose(row) == _whose(most):
+            kind: BarKind = "longer" if row.difference_ns > 0 else "shorter"
+            bars.append(WaterfallBar(_label(row), row.reached_ns - row.difference_ns, row.reached_ns, kind))
     rank = "" if most.rank_id is None else say(" on rank {rank}", rank=most.rank_id)
     return WaterfallPicture(
         say("A step{rank}: {change}", rank=rank, change=_change(most)),
@@ -56,29 +56,29 @@ def _largest_change(steps: Sequence[ExplainedStep]) -> ExplainedStep | None:
     return max(steps, key=lambda step: abs(step.difference_ns), default=None)
 
 
-def _label(one: ChangePart) -> str:
-    cause = reason_words(one.cause, one.area)
-    if one.name is None:
+def _label(part: ChangePart) -> str:
+    cause = reason_words(part.cause, part.area)
+    if part.name is None:
         return cause
-    where = _where(one)
+    where = _where(part)
     if where is None:
-        return say("{name}: {cause}", name=one.name, cause=cause)
-    return say("{name} in {where}: {cause}", name=one.name, where=where, cause=cause)
+        return say("{name}: {cause}", name=part.name, cause=cause)
+    return say("{name} in {where}: {cause}", name=part.name, where=where, cause=cause)
 
 
-def _where(one: ChangePart) -> Text | str | None:
+def _where(part: ChangePart) -> Text | str | None:
     """The layer or module in which a part happened, or in how many layers it did."""
-    if one.layers_changed is None:
-        return one.location
-    if one.layers_changed == one.layers:
-        layers = say("all {count} layers", count=one.layers)
+    if part.layers_changed is None:
+        return part.location
+    if part.layers_changed == part.layers:
+        layers = say("all {count} layers", count=part.layers)
     else:
-        layers = say("{count} of {all} layers", count=one.layers_changed, all=one.layers)
-    return layers if one.location is None else say("{module} ({layers})", module=one.location, layers=layers)
+        layers = say("{count} of {all} layers", count=part.layers_changed, all=part.layers)
+    return layers if part.location is None else say("{module} ({layers})", module=part.location, layers=layers)
 
 
-def _whose(one: ExplainedStep | ChangePart) -> tuple[int | None, int | None]:
-    return one.rank_id, one.device_id
+def _whose(step: ExplainedStep | ChangePart) -> tuple[int | None, int | None]:
+    return step.rank_id, step.device_id
 
 
 def _change(step: ExplainedStep) -> Text:
@@ -90,23 +90,23 @@ def _change(step: ExplainedStep) -> Text:
     )
 
 
-def _words(one: ChangePart) -> Text:
-    (time,), unit = times_in_one_unit(one.difference_ns)
-    sign = "+" if one.difference_ns > 0 else ""
-    return say("{what} {sign}{time} {unit}", what=_label(one), sign=sign, time=time, unit=unit)
+def _words(part: ChangePart) -> Text:
+    (time,), unit = times_in_one_unit(part.difference_ns)
+    sign = "+" if part.difference_ns > 0 else ""
+    return say("{what} {sign}{time} {unit}", what=_label(part), sign=sign, time=time, unit=unit)
 
 
 def sections_of(
     steps: Sequence[ExplainedStep], rows: Sequence[ChangePart], conditions: Sequence[Condition]
 ) -> list[Section]:
     """What differs between the runs, then the parts of each device."""
-    found = [_conditions(conditions)] if any(one.differs for one in conditions) else []
+    found = [_conditions(conditions)] if any(condition.differs for condition in conditions) else []
     for step in steps:
         mine = [
-            as_mapping(one)
-            | {"cause": reason_words(one.cause, one.area), "area": _AREAS.get(one.area or ""), "location": _where(one)}
-            for one in rows
-            if _whose(one) == _whose(step)
+            as_mapping(row)
+            | {"cause": reason_words(row.cause, row.area), "area": _AREAS.get(row.area or ""), "location": _where(row)}
+            for row in rows
+            if _whose(row) == _whose(step)
         ]
         grid = Grid(telling_columns(columns_of(ChangePart), mine), mine) if mine else None
         found.append(Section(title_of(step), _sentences(step), grid=grid))
@@ -114,7 +114,7 @@ def sections_of(
 
 
 def _conditions(conditions: Sequence[Condition]) -> Section:
-    rows = [as_mapping(one) for one in conditions if one.differs]
+    rows = [as_mapping(condition) for condition in conditions if condition.differs]
     return Section(
         say("What differs between the runs"), [], grid=Grid(telling_columns(columns_of(Condition), rows), rows)
     )

@@ -328,7 +328,7 @@ def _told_without(
         notes.add(wrong)
         if of_steps:
             parts = activity.break_down(0)
-            places = [_place_of(one.device_id, files, capture, only=len(parts) == 1) for one in parts]
+            places = [_place_of(part.device_id, files, capture, only=len(parts) == 1) for part in parts]
             told.steps += [
                 step for place, one in zip(places, parts, strict=True) for step in steps_of_parts(place, one.steps)
             ]
@@ -350,7 +350,7 @@ def _gone(
     if trim.left_out is not None and not any(trim.left_out.values()):
         return {}
     devices = activity.break_down(0)
-    parts = {_place_of(one.device_id, files, capture, only=len(devices) == 1): one for one in devices}
+    parts = {_place_of(device.device_id, files, capture, only=len(devices) == 1): device for device in devices}
     if trim.left_out is None:
         left_out = unusual_in_timeline(parts, str(capture.root), notes)
         told.left_out |= left_out
@@ -470,7 +470,7 @@ def _alone(frame: pa.Table, named: str) -> dict[str, int]:
 
 def _talk(operators: Sequence[OperatorTime], peer_waits: Sequence[PeerWait]) -> dict[str, CollectiveTime]:
     """What a table tells of communication operators that have all their times told, by operator, with what their timeline does."""
-    found = lists_by_key((one.op_name, one) for one in operators)
+    found = lists_by_key((operator.op_name, operator) for operator in operators)
     waited = Counter[str]()
     for wait in peer_waits:
         waited[wait.op_name] += wait.waited_ns
@@ -491,7 +491,7 @@ def _bytes_per_call(operators: Sequence[OperatorTime], capture: Capture, notes: 
     sizes = Counter[str]()
     for volume in read_bandwidths(capture, None, notes.findings).volumes:
         sizes[volume.op_type] += volume.transit_bytes
-    calls = Counter(one.op_type for one in operators)
+    calls = Counter(operator.op_type for operator in operators)
     return {kind: Fraction(size, calls[kind]) for kind, size in sizes.items() if size and calls[kind]}
 
 

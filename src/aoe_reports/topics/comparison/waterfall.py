@@ -280,10 +280,10 @@ def unhidden(
     """
     net, hidden = totals[1] - totals[0], (totals[1] - owns[1]) - (totals[0] - owns[0])
     taken = min(abs(net), abs(hidden)) * (1 if net > 0 else -1) if net * hidden > 0 else Fraction(0)
-    most = sum((one for one in amounts if one and one * net > 0), Fraction(0))
+    most = sum((amount for amount in amounts if amount and amount * net > 0), Fraction(0))
     share = _share(totals, owns)
     of_most = (share * (most - net) + net - taken) / most if most else share
-    return [one and one * (of_most if one * net > 0 else share) for one in amounts], taken - hidden
+    return [amount and amount * (of_most if amount * net > 0 else share) for amount in amounts], taken - hidden
 
 
 def _share(totals: Sequence[Fraction], owns: Sequence[Fraction]) -> Fraction:
@@ -395,8 +395,8 @@ def _changes(before: Sequence[_Kind], after: Sequence[_Kind]) -> list[tuple[Caus
     seen: dict[_Words, Fraction] = defaultdict(Fraction)
     for one, other in zip(before, after, strict=True):
         if not (one.calls and other.calls):
-            told: Cause = "not-told" if one.calls == other.calls else "new" if other.calls else "vanished"
-            return [(told, other.alone - one.alone)]
+            cause: Cause = "not-told" if one.calls == other.calls else "new" if other.calls else "vanished"
+            return [(cause, other.alone - one.alone)]
         amounts = list(_amounts_of(one, other))
         changes, hidden = unhidden(
             [change for _, change in amounts], (one.whole[0], other.whole[0]), (one.alone, other.alone)

@@ -131,9 +131,9 @@ class CriticalPath(Question[CriticalPathOptions, CapturePaths]):
 
     def finish(self, parts: Sequence[tuple[Unit, CapturePaths]], asked: Request[CriticalPathOptions]) -> Finished:
         """The paths below one another, the operators on them, and their longest segments."""
-        paths = [one for _, found in parts for one in found.paths]
-        operators = [one for _, found in parts for one in found.operators]
-        segments = [one for _, found in parts for one in found.segments]
+        paths = [path for _, found in parts for path in found.paths]
+        operators = [operator for _, found in parts for operator in found.operators]
+        segments = [segment for _, found in parts for segment in found.segments]
         said = say(
             "Gain: how much shorter the step is if each task of the operator is shortened by {percent}%.",
             percent=asked.options.shorten,
@@ -154,7 +154,7 @@ class CriticalPath(Question[CriticalPathOptions, CapturePaths]):
                 ),
             ),
             headline=_headline(paths, operators, asked.options.shorten),
-            picture=longest_median([one for _, found in parts for one in found.pictures]),
+            picture=longest_median([picture for _, found in parts for picture in found.pictures]),
         )
 
 
@@ -217,13 +217,13 @@ def _add(
     where: Mapping[str, Any],
     types: Sequence[str],
     chosen: CriticalPathOptions,
-    found: CapturePaths,
+    paths: CapturePaths,
 ) -> None:
     """Take in the path of one step, of the run, rank and device of `where`."""
     from aoe_reports.topics.critical_path.step_paths import operators_of
 
     kinds = path.by_kind
-    found.paths.append(
+    paths.paths.append(
         row_from(
             CriticalPathRow,
             path,
@@ -243,7 +243,7 @@ def _add(
         operators_of(device, path, names, shortened_percent=chosen.shorten, top=chosen.top), start=1
     ):
         is_type = one.op_name in types
-        found.operators.append(
+        paths.operators.append(
             replace(
                 one,
                 **where,
@@ -252,7 +252,7 @@ def _add(
                 op_name=None if is_type else one.op_name,
             )
         )
-    _add_segments(device, path, where, chosen, found)
+    _add_segments(device, path, where, chosen, paths)
 
 
 def _types_of(device: Device, types_of_table: Mapping[str, str], chosen: CriticalPathOptions) -> list[str]:
@@ -270,7 +270,7 @@ def _types_of(device: Device, types_of_table: Mapping[str, str], chosen: Critica
 
 
 def _add_segments(
-    device: Device, path: StepPath, where: Mapping[str, Any], chosen: CriticalPathOptions, found: CapturePaths
+    device: Device, path: StepPath, where: Mapping[str, Any], chosen: CriticalPathOptions, paths: CapturePaths
 ) -> None:
     """Take in the longest segments of the path of one step."""
     import numpy as np
@@ -281,7 +281,7 @@ def _add_segments(
     for position, one in enumerate(longest[: chosen.top].tolist(), start=1):
         place = segments.place[one]
         name = int(slices.name[place])
-        found.segments.append(
+        paths.segments.append(
             PathSegment(
                 **where,
                 position=position,
@@ -307,7 +307,11 @@ def _headline(paths: Sequence[CriticalPathRow], operators: Sequence[PathOperator
     }
     most = max(parts, key=lambda part: parts[part])
     where = (longest.run, longest.rank_id, longest.device_id, longest.step)
-    in_step = [one for one in operators if (one.run, one.rank_id, one.device_id, one.step) == where]
+    in_step = [
+        operator
+        for operator in operators
+        if (operator.run, operator.rank_id, operator.device_id, operator.step) == where
+    ]
     best = max(in_step, key=lambda one: one.gain_ns, default=None)
     sentence = say(
         "The critical path of the longest step takes {duration:,.3f} ms, {share:.1%} of it {most}.",

@@ -210,36 +210,36 @@ class Dependencies(Activity):
         return sorted(found, key=lambda device: -1 if device.device_id is None else device.device_id)
 
     def _dependencies(
-        self, pid: str | None, some: Numbers, host: Mapping[str, Numbers], words: Mapping[int, str], *, told: bool
+        self, pid: str | None, numbers: Numbers, host: Mapping[str, Numbers], words: Mapping[int, str], *, told: bool
     ) -> Device:
-        kind = _kinds(some, words)
-        launches = self.launches_of(some)
-        step = self.steps_of(some, launches)
+        kind = _kinds(numbers, words)
+        launches = self.launches_of(numbers)
+        step = self.steps_of(numbers, launches)
         launched, known = launches.start, launches.known
         thread, there = _threads_at(host["launches"], launched)
         known &= there
-        shift, delay = clocks_of(some["start"] - launched, known, is_busy(kind))
+        shift, delay = clocks_of(numbers["start"] - launched, known, is_busy(kind))
         launched = launched + shift
-        known &= launched <= some["start"]
+        known &= launched <= numbers["start"]
         threads, lane_of_thread = _threads_of(host, words)
-        streams, lane = _lanes_of(some, words, len(threads))
+        streams, lane = _lanes_of(numbers, words, len(threads))
         nodes = _Nodes(lane_of_thread, shift)
         cause = np.full(len(lane), -1, dtype=np.int64)
         cause[known] = nodes.launches(thread[known], launched[known])
         nodes.links(host["links"])
         nodes.moments(host["dequeue"]["end"], host["dequeue"]["thread"])
-        names, name = _renamed(some["name"], words)
-        waits = _hits(some, words, EVENT_WAITS) & ~is_busy(kind)
+        names, name = _renamed(numbers["name"], words)
+        waits = _hits(numbers, words, EVENT_WAITS) & ~is_busy(kind)
         slices = {"lane": lane, "cause": cause, "delay": np.full(len(lane), delay), "name": name, "step": step}  # fmt: skip
         slices["host"] = np.zeros(len(lane), dtype=np.int8)
-        times = chosen_of({"start": some["start"], "end": some["end"], "kind": kind}, ~waits)
+        times = chosen_of({"start": numbers["start"], "end": numbers["end"], "kind": kind}, ~waits)
         places = nodes.add(**times, **chosen_of(slices, ~waits))
         order = np.argsort(times["end"], kind="stable")
         ended = times["end"][order], places[order]
-        records = _hits(some, words, _RECORDS)[~waits][order]
-        ready = np.maximum(_end_before(some, lane, waits), np.where(known, launched, _NEVER)[waits])
+        records = _hits(numbers, words, _RECORDS)[~waits][order]
+        ready = np.maximum(_end_before(numbers, lane, waits), np.where(known, launched, _NEVER)[waits])
         nodes.waits(
-            {"ready": ready, "start": some["start"][waits], "end": some["end"][waits]},
+            {"ready": ready, "start": numbers["start"][waits], "end": numbers["end"][waits]},
             (ended[0][records], ended[1][records]),
             chosen_of(slices, waits),
         )
@@ -345,27 +345,32 @@ class _Nodes:
         }
 
 
-def _without_parts(some: Numbers, planes: Numbers, words: Mapping[int, str]) -> Numbers:
+def _without_parts(numbers: Numbers, planes: Numbers, words: Mapping[int, str]) -> Numbers:
     """Spans without tasks of the device that an operator of communication consists of: that has the stream of most of them.
 
     They have its connection; where operators have none, they stand on its planes, too.
     """
-    connection, talks, start, stream = some["connection"], some["role"] != _TASK, some["start"], some["stream"]
+    connection, talks, start, stream = (
+        numbers["connection"],
+        numbers["role"] != _TASK,
+        numbers["start"],
+        numbers["stream"],
+    )
     if not talks.any():
-        return some
+        return numbers
     linked = np.isin(connection, connection[talks & (connection >= 0)])
     none, one = np.zeros(len(planes["start"]), dtype=np.int64), np.ones(len(start), dtype=np.int64)
     on_planes = last_before((planes["stream"], planes["start"], none), (stream, start, one))
     on_planes = (
         (on_planes >= 0) & (planes["start"][on_planes] == start)
         if len(planes["start"])
-        else np.zeros(len(some["start"]), dtype=bool)
+        else np.zeros(len(numbers["start"]), dtype=bool)
     )
-    parts = ~talks & (linked | on_planes) & (_kinds(some, words) != _COMPUTING) & ~_hits(some, words, _EVENTS)
-    kept = chosen_of(some, ~parts)
+    parts = ~talks & (linked | on_planes) & (_kinds(numbers, words) != _COMPUTING) & ~_hits(numbers, words, _EVENTS)
+    kept = chosen_of(numbers, ~parts)
     talking = kept["role"] != _TASK
     streams = kept["stream"].copy()
-    streams[talking] = _streams(chosen_of(some, parts), chosen_of(kept, talking))
+    streams[talking] = _streams(chosen_of(numbers, parts), chosen_of(kept, talking))
     return {**kept, "stream": streams}
 
 
@@ -389,10 +394,10 @@ def _streams(parts: Numbers, operators: Numbers) -> Ints:
     return found
 
 
-def _kinds(some: Numbers, words: Mapping[int, str]) -> Ints:
+def _kinds(numbers: Numbers, words: Mapping[int, str]) -> Ints:
     """What each span does: computes, communicates, or neither."""
-    computes = np.isin(some["type"], _numbers_where(words, COMPUTE_TASKS))
-    talks = np.isin(some["type"], _numbers_where(words, TASK_TYPES.communication)) | (some["role"] != _TASK)
+    computes = np.isin(numbers["type"], _numbers_where(words, COMPUTE_TASKS))
+    talks = np.isin(numbers["type"], _numbers_where(words, TASK_TYPES.communication)) | (numbers["role"] != _TASK)
     kinds: Ints = np.where(talks, _COMMUNICATION, np.where(computes, _COMPUTING, _OTHER)).astype(np.int8)
     return kinds
 
@@ -401,10 +406,10 @@ def _numbers_where(words: Mapping[int, str], wanted: frozenset[str]) -> list[int
     return [number for number, word in words.items() if word in wanted]
 
 
-def _hits(some: Numbers, words: Mapping[int, str], beginnings: tuple[str, ...]) -> Mask:
+def _hits(numbers: Numbers, words: Mapping[int, str], beginnings: tuple[str, ...]) -> Mask:
     """Which tasks of the device have a name or a type that begins so."""
     named = [n for n, word in words.items() if begins_like(word, beginnings)]
-    hits: Mask = (some["role"] == _TASK) & (np.isin(some["name"], named) | np.isin(some["type"], named))
+    hits: Mask = (numbers["role"] == _TASK) & (np.isin(numbers["name"], named) | np.isin(numbers["type"], named))
     return hits
 
 
@@ -447,24 +452,24 @@ def _renamed(numbers: Ints, words: Mapping[int, str]) -> tuple[tuple[str, ...], 
     return tuple(names), known[numbers]
 
 
-def _lanes_of(some: Numbers, words: Mapping[int, str], first: int) -> tuple[list[str], Ints]:
+def _lanes_of(numbers: Numbers, words: Mapping[int, str], first: int) -> tuple[list[str], Ints]:
     """(streams, and threads of what is on none; the lane of each span, counted from `first`)."""
-    streams = distinct(some["stream"][some["stream"] >= 0])
-    alone = some["stream"] < 0
-    threads, thread = _renamed(np.where(alone, some["thread"], -1), words)
-    lane = np.where(alone, len(streams) + thread, np.searchsorted(streams, some["stream"]))
+    streams = distinct(numbers["stream"][numbers["stream"] >= 0])
+    alone = numbers["stream"] < 0
+    threads, thread = _renamed(np.where(alone, numbers["thread"], -1), words)
+    lane = np.where(alone, len(streams) + thread, np.searchsorted(streams, numbers["stream"]))
     return [*(f"Stream {number}" for number in streams.tolist()), *threads], lane + first
 
 
 _NEVER = -(2**62)
 
 
-def _end_before(some: Numbers, lane: Ints, waits: Mask) -> Ints:
+def _end_before(numbers: Numbers, lane: Ints, waits: Mask) -> Ints:
     """When the span of its lane that ended last before each of those that wait began had ended; _NEVER where there is none."""
     found = np.full(len(lane), _NEVER, dtype=np.int64)
     for _, mine in places_by(lane):
-        ends, asking = rising(some["end"][mine]), mine[waits[mine]]
-        behind = np.searchsorted(ends, some["start"][asking])
+        ends, asking = rising(numbers["end"][mine]), mine[waits[mine]]
+        behind = np.searchsorted(ends, numbers["start"][asking])
         found[asking] = np.where(behind > 0, ends[behind - 1], _NEVER)
     return found[waits]
 

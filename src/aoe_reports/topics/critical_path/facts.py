@@ -183,7 +183,7 @@ def path_of(graph: Graph, last: int, begin_ns: int, at_work: Mapping[int, Interv
         mine = on_host[some]
         parts += _on_host(at_work.get(lane, _NO_RANGES), until[mine], starts[mine], chain[mine])
     start, end, kind, place = (
-        np.concatenate([getattr(one, name) for one in parts]) for name in ("start", "end", "kind", "place")
+        np.concatenate([getattr(part, name) for part in parts]) for name in ("start", "end", "kind", "place")
     )
     there = np.flatnonzero(start < end)
     order = there[np.argsort(start[there], kind="stable")]

@@ -29,12 +29,12 @@ def picture_of_capture(capture: Capture, device_id: int | None) -> Picture | Non
     """The picture of a device's step (of the device with the longest ones where it is not there); None without a timeline."""
     wrong: list[Finding] = []
     pictures = list(_pictures(capture, wrong))
-    mine = [one for one in pictures if isinstance(one, StepPicture) and one.device_id == device_id]
-    found = longest_median(mine or [one for one in pictures if isinstance(one, StepPicture)])
+    mine = [picture for picture in pictures if isinstance(picture, StepPicture) and picture.device_id == device_id]
+    found = longest_median(mine or [picture for picture in pictures if isinstance(picture, StepPicture)])
     if found is not None:
         return found
-    refused = next((one for one in pictures if isinstance(one, NoPicture)), None)
-    errors = [one.message for one in wrong if one.severity == "error"]
+    refused = next((picture for picture in pictures if isinstance(picture, NoPicture)), None)
+    errors = [finding.message for finding in wrong if finding.severity == "error"]
     if refused is None and errors:
         return NoPicture(why_not=say("the timeline cannot be used: {why}", why=errors[0]))
     return refused

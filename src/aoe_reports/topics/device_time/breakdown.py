@@ -76,10 +76,10 @@ class Breakdown(Question[BreakdownOptions, CaptureBreakdown]):
 
     def finish(self, parts: Sequence[tuple[Unit, CaptureBreakdown]], asked: Request[BreakdownOptions]) -> Finished:
         """The devices below one another, and their gaps."""
-        activities = [one for _, found in parts for one in found.activities]
+        activities = [activity for _, found in parts for activity in found.activities]
         gaps = Rows(
             type=Gap,
-            rows=[one for _, found in parts for one in found.gaps],
+            rows=[gap for _, found in parts for gap in found.gaps],
             key="gaps",
             title="Longest gaps in computing",
             sentences=[_said_of_gaps([one for _, found in parts for one in found.counted], asked.options)],
@@ -212,7 +212,7 @@ def _left_out(
     numbers: Sequence[int | None],
     unit: Unit,
     asked: Request[BreakdownOptions],
-    told: LeftOut | None,
+    out: LeftOut | None,
 ) -> dict[int | None, frozenset[int]]:
     """The steps of each device of an export that are left out."""
     if not asked.options.trim:
@@ -221,7 +221,7 @@ def _left_out(
 
     rank_of = unit.capture.info.rank_of
     places = {(rank_of(number), number): one for one, number in zip(devices, numbers, strict=True)}
-    return numbers_left_out(places, unusual_in_timeline(places, unit.path, asked.notes) if told is None else told)
+    return numbers_left_out(places, unusual_in_timeline(places, unit.path, asked.notes) if out is None else out)
 
 
 def _tell_any(devices: Sequence[DeviceBreakdown], gone: Mapping[int | None, frozenset[int]]) -> bool:

@@ -201,13 +201,13 @@ def _verdict(findings: Sequence[Finding]) -> Verdict:
     return "fail" if has(findings, "error") else "warn" if has(findings, "warning") else "pass"
 
 
-def _merged(told: Sequence[Finding], others: Sequence[Finding]) -> Spool[Finding]:
+def _merged(findings: Sequence[Finding], others: Sequence[Finding]) -> Spool[Finding]:
     """All findings in order, equal ones once."""
     from aoe_reports.topics.files.spool import Spool
 
     merged: Spool[Finding] = Spool(Finding.as_fields, Finding.from_fields)
     last: Finding | None = None
-    for finding in heapq.merge(told, others, key=place_of):
+    for finding in heapq.merge(findings, others, key=place_of):
         if finding != last:
             merged.append(finding)
         last = finding

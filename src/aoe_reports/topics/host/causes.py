@@ -133,7 +133,7 @@ def host_facts(
 
 def _longest(device: WaitingDevice, cause: WaitCause) -> Calls | None:
     """The call of a kind that the device waited for longest."""
-    mine = (one for one in device.calls if one.group == _CALLED.get(cause))
+    mine = (call for call in device.calls if call.group == _CALLED.get(cause))
     return max(mine, key=lambda one: one.waited_ns, default=None)
 
 
@@ -149,28 +149,28 @@ class Cause(NamedTuple):
 
 def causes_of(device: WaitingDevice, whole: WaitingTime, sequences: Sequence[FoundSequence], steps: int) -> list[Cause]:
     """The reasons that take enough of some time of a device, the longest first; none where what it waited for cannot be told."""
-    found: list[Cause] = []
+    causes: list[Cause] = []
     by_cause = whole.by_cause if device.communication_known else ()
     for cause, ns in zip(HOST_CAUSES, by_cause, strict=False):
         if ns >= MIN_SHARE * whole.length_ns and ns:
             evidence = _evidence(device, whole, cause, steps)
-            found.append(
+            causes.append(
                 Cause(
                     say(WAIT_WORDS[cause]), ns, share_or_zero(ns, whole.length_ns), evidence, say(CAUSE_ADVICE[cause])
                 )
             )
-    return sorted([*found, *causes_of_sequences(sequences, whole.length_ns)], key=lambda one: -one.time_ns)
+    return sorted([*causes, *causes_of_sequences(sequences, whole.length_ns)], key=lambda one: -one.time_ns)
 
 
 def causes_of_sequences(sequences: Sequence[FoundSequence], length_ns: int) -> list[Cause]:
     """The fused operators whose sequences take enough of some time, what could save most first."""
-    found: list[Cause] = []
-    known = lists_by_key((one.api, one) for one in sequences if one.api is not None)
+    causes: list[Cause] = []
+    known = lists_by_key((sequence.api, sequence) for sequence in sequences if sequence.api is not None)
     for api, mine in known.items():
         saving = min(sum(one.saving_ns for one in mine), length_ns)
         if saving >= MIN_SHARE * length_ns:
-            found.append(_of_sequence(api, mine, saving, share_or_zero(saving, length_ns)))
-    return sorted(found, key=lambda one: -one.time_ns)
+            causes.append(_of_sequence(api, mine, saving, share_or_zero(saving, length_ns)))
+    return sorted(causes, key=lambda one: -one.time_ns)
 
 
 def _evidence(device: WaitingDevice, whole: WaitingTime, cause: WaitCause, steps: int) -> Text:
@@ -208,15 +208,15 @@ _CALLED: Mapping[WaitCause, CallGroup] = {
 }
 
 
-def _called(one: Calls) -> str:
-    if not one.operator:
-        return one.name
-    return say("{name} for {operator}", name=one.name, operator=one.operator)
+def _called(calls: Calls) -> str:
+    if not calls.operator:
+        return calls.name
+    return say("{name} for {operator}", name=calls.name, operator=calls.operator)
 
 
-def _of_sequence(api: str, mine: Sequence[FoundSequence], saving: int, share: float) -> Cause:
-    count, total = sum(one.count for one in mine), sum(one.total_ns for one in mine)
-    longest = max(mine, key=lambda one: one.saving_ns)
+def _of_sequence(api: str, sequences: Sequence[FoundSequence], saving: int, share: float) -> Cause:
+    count, total = sum(one.count for one in sequences), sum(one.total_ns for one in sequences)
+    longest = max(sequences, key=lambda one: one.saving_ns)
     sequence = " ".join(longest.types)
     evidence = say(
         "{count:,} times {sequence}, together {total}; at most {saving} less, {share:.1%} of the time",

@@ -180,23 +180,23 @@ class Host(Question[HostOptions, HostFound]):
 
         del asked
         every = [found for _, found in parts]
-        times = [one for found in every for one in found.times]
-        sequences = [one for found in every for one in found.sequences]
-        causes = [one for found in every for one in found.causes]
+        times = [time for found in every for time in found.times]
+        sequences = [sequence for found in every for sequence in found.sequences]
+        causes = [cause for found in every for cause in found.causes]
         return Finished(
             tables=(
                 Rows(type=HostTime, rows=times, title="Idle time by cause", of_runs=True),
                 Rows(type=HostCause, rows=causes, key="causes", title="What to do first", place=-1, of_runs=True),
                 Rows(
                     type=Calls,
-                    rows=[one for found in every for one in found.calls],
+                    rows=[call for found in every for call in found.calls],
                     key="calls",
                     title="Calls of the host",
                     of_runs=True,
                 ),
                 Rows(
                     type=HostWait,
-                    rows=[one for found in every for one in found.waits],
+                    rows=[wait for found in every for wait in found.waits],
                     key="waits",
                     title="Longest waits for the host",
                     of_runs=True,
@@ -211,7 +211,7 @@ class Host(Question[HostOptions, HostFound]):
                 ),
                 Rows(
                     type=HostDevice,
-                    rows=[one for found in every for one in found.devices],
+                    rows=[device for found in every for device in found.devices],
                     key="devices",
                     title="Task queue, copies, and missing recordings",
                     of_runs=True,

@@ -69,15 +69,17 @@ def read_tables(unit: Unit, asked: Request[HostOptions], found: HostFound) -> No
     for tasks in sets:
         if chosen.rank not in {None, tasks.rank_id} or chosen.device not in {None, tasks.device_id}:
             continue
-        told = sequences_of_tasks(tasks.frame, chosen.step)
-        if told is None:
+        sequences = sequences_of_tasks(tasks.frame, chosen.step)
+        if sequences is None:
             continue
         place: dict[str, Any] = {"run": unit.run, "rank_id": tasks.rank_id, "device_id": tasks.device_id}
         found.causes.extend(
             HostCause(position=position, **place, **cause._asdict())
-            for position, cause in enumerate(causes_of_sequences(told.found, told.length_ns), start=1)
+            for position, cause in enumerate(causes_of_sequences(sequences.found, sequences.length_ns), start=1)
         )
-        _add_sequences(told.found, told.words, place, told.length_ns, chosen.top, tables[-1].table.name, found)
+        _add_sequences(
+            sequences.found, sequences.words, place, sequences.length_ns, chosen.top, tables[-1].table.name, found
+        )
 
 
 def _add_sequences(
@@ -90,7 +92,7 @@ def _add_sequences(
     found: HostFound,
 ) -> None:
     """Take in those that could save enough of some time."""
-    listed = [one for one in sequences if one.saving_ns >= MIN_SEQUENCE_SHARE * length_ns]
+    listed = [sequence for sequence in sequences if sequence.saving_ns >= MIN_SEQUENCE_SHARE * length_ns]
     found.sequences.extend(
         _sequence(one, position, place, words, length_ns, told_by) for position, one in enumerate(listed[:top], start=1)
     )
@@ -122,10 +124,11 @@ def _add(
         for position, cause in enumerate(causes_of(device, asked, sequences, steps), start=1)
     )
     found.calls.extend(
-        replace(one, **place, kind=say(GROUP_WORDS[one.group]), fused=fused_optimizer(one.name)) for one in device.calls
+        replace(call, **place, kind=say(GROUP_WORDS[call.group]), fused=fused_optimizer(call.name))
+        for call in device.calls
     )
     found_waits = device.waits if device.communication_known else ()
-    waits = [one for one in found_waits if chosen.step in {None, one.step, iteration}]
+    waits = [wait for wait in found_waits if chosen.step in {None, wait.step, iteration}]
     found.waits.extend(
         replace(
             one,
@@ -140,25 +143,25 @@ def _add(
     found.devices.append(_device(device, place))
 
 
-def _time(one: WaitingTime, place: Mapping[str, Any], step: int | None, *, told: bool) -> HostTime:
-    queue = one.launched
+def _time(time: WaitingTime, place: Mapping[str, Any], step: int | None, *, told: bool) -> HostTime:
+    queue = time.launched
     known = queue is not None and told
     by_cause: dict[str, Any] = {
         f"{cause.replace(' ', '_')}_ns": None if not known and cause in _BY_LAUNCH else ns
-        for cause, ns in zip(WAIT_CAUSES, one.by_cause, strict=True)
+        for cause, ns in zip(WAIT_CAUSES, time.by_cause, strict=True)
     }
     return HostTime(
         **place,
         step=step,
-        start_ns=one.start_ns,
-        duration_ns=one.length_ns,
-        idle_ns=one.idle_ns,
-        waited_ns=one.waited_ns if known else None,
-        waited_share=rounded(share_of(one.waited_ns, one.length_ns)) if known else None,
+        start_ns=time.start_ns,
+        duration_ns=time.length_ns,
+        idle_ns=time.idle_ns,
+        waited_ns=time.waited_ns if known else None,
+        waited_share=rounded(share_of(time.waited_ns, time.length_ns)) if known else None,
         **by_cause,
-        tasks=one.tasks,
-        launches=one.tasks - one.launches_unknown,
-        launches_unknown=one.launches_unknown,
+        tasks=time.tasks,
+        launches=time.tasks - time.launches_unknown,
+        launches_unknown=time.launches_unknown,
         latency_p50_ns=queue.p50_ns if queue else None,
         latency_p95_ns=queue.p95_ns if queue else None,
         latency_longest_ns=queue.longest_ns if queue else None,
@@ -190,24 +193,24 @@ def _device(device: WaitingDevice, place: Mapping[str, Any]) -> HostDevice:
 
 
 def _sequence(
-    one: FoundSequence, position: int, place: Mapping[str, Any], words: Sequence[str], length_ns: int, told_by: str
+    sequence: FoundSequence, position: int, place: Mapping[str, Any], words: Sequence[str], length_ns: int, told_by: str
 ) -> HostSequence:
     return HostSequence(
         position=position,
         **place,
         told_by=told_by,
-        fused=one.api,
-        sequence=" ".join(one.types),
-        count=one.count,
-        tasks=one.tasks,
-        total_ns=one.total_ns,
-        mean_ns=one.total_ns / one.count,
-        launch_share=round(one.launch_share, 6),
-        saving_ns=one.saving_ns,
-        saving_share=rounded(share_of(one.saving_ns, length_ns)) or 0.0,
-        first_task=words[one.first_name] if one.first_name >= 0 else None,
-        first_start_ns=one.first_start_ns,
-        note=None if one.note is None else say(one.note),
+        fused=sequence.api,
+        sequence=" ".join(sequence.types),
+        count=sequence.count,
+        tasks=sequence.tasks,
+        total_ns=sequence.total_ns,
+        mean_ns=sequence.total_ns / sequence.count,
+        launch_share=round(sequence.launch_share, 6),
+        saving_ns=sequence.saving_ns,
+        saving_share=rounded(share_of(sequence.saving_ns, length_ns)) or 0.0,
+        first_task=words[sequence.first_name] if sequence.first_name >= 0 else None,
+        first_start_ns=sequence.first_start_ns,
+        note=None if sequence.note is None else say(sequence.note),
     )
 
 
@@ -257,8 +260,8 @@ def sequences_of_tasks(tasks: pa.Table, step: int | None = None) -> TaskSequence
     )
     known = [*words]
     count = 1 if steps_of is None else max(len(distinct(steps[steps >= 0])), 1)
-    found = find_sequences(kernels, known, _types(tasks), count)
-    return TaskSequences(found, known, length or 0)
+    sequences = find_sequences(kernels, known, _types(tasks), count)
+    return TaskSequences(sequences, known, length or 0)
 
 
 def _types(tasks: pa.Table) -> dict[str, str]:

@@ -95,7 +95,7 @@ def fusible_ns(times: Mapping[str, int]) -> int:
     found = [0]
     for operator in FUSED_OPERATORS:
         steps = [(frozenset(step.removesuffix("?").split("|")), step.endswith("?")) for step in operator.sequence]
-        if all(missing or any(by_base[one] for one in names) for names, missing in steps):
+        if all(missing or any(by_base[name] for name in names) for names, missing in steps):
             found.append(sum(by_base[one] for one in frozenset().union(*(names for names, _ in steps))))
     return max(found)
 

@@ -27,7 +27,7 @@ _ABSENT = N_(
 
 def headline_of(times: Sequence[HostTime], causes: Sequence[HostCause], sequences: Sequence[HostSequence]) -> str:
     """How much the device that waits most does so, and mostly for what; else what could be fused."""
-    told = [one for one in times if one.waited_share is not None]
+    told = [time for time in times if time.waited_share is not None]
     wholes = [one for one in told if one.step is None] or told
     worst = max(wholes, key=lambda one: one.waited_share or 0.0, default=None)
     if worst is None:
@@ -36,7 +36,7 @@ def headline_of(times: Sequence[HostTime], causes: Sequence[HostCause], sequence
 
 
 def _of_host(worst: HostTime, wholes: Sequence[HostTime], causes: Sequence[HostCause]) -> str:
-    several = len({(one.run, one.rank_id, one.device_id) for one in wholes}) > 1 and worst.rank_id is not None
+    several = len({(whole.run, whole.rank_id, whole.device_id) for whole in wholes}) > 1 and worst.rank_id is not None
     waited = (
         say("Rank {rank} waited {share:.1%} of its time for the host", rank=worst.rank_id, share=worst.waited_share)
         if several
@@ -99,7 +99,7 @@ def _of_tables(causes: Sequence[HostCause], sequences: Sequence[HostSequence]) -
 
 def said_of_sequences(sequences: Sequence[HostSequence]) -> list[Text]:
     """What the bound of the table of sequences is, and which are told by tables."""
-    tables = sorted({one.told_by for one in sequences} - {TIMELINE})
+    tables = sorted({sequence.told_by for sequence in sequences} - {TIMELINE})
     bound = say(
         "Saves at most: from the first begin to the last end of each occurrence, without its longest task, as long as which a fused operator "
         "is taken to be. Share between tasks: the part of that time in which none of its tasks ran."

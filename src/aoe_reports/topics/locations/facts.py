@@ -50,11 +50,11 @@ _STARTERS = frozenset({"threading.py", "contextlib.py", "runpy.py", "functools.p
 def modules_along(paths: CallPaths) -> list[Parts]:
     """The modules among the frames of each stack, the outermost first, as the profiler numbers them."""
     added = [(name.removeprefix(MODULE),) if name.startswith(MODULE) else () for name in paths.names]
-    found: list[Parts] = []
+    parts: list[Parts] = []
     for parent, name in zip(paths.parent.tolist(), paths.name.tolist(), strict=True):
-        above = found[parent] if parent >= 0 else ()
-        found.append(above + added[name] if len(above) < _MAX_PARTS else above)
-    return found
+        above = parts[parent] if parent >= 0 else ()
+        parts.append(above + added[name] if len(above) < _MAX_PARTS else above)
+    return parts
 
 
 def whole_paths(every: Iterable[Parts]) -> dict[Parts, Parts]:

@@ -143,15 +143,15 @@ def names_of(sets: Sequence[TaskSet], column: str) -> tuple[Ints, list[str]]:
     return np.concatenate(numbers), list(words)
 
 
-def _located(found: Sites, names: Ints, words: Sequence[str], by: LocatedBy) -> _Located:
-    of_paths, of_scopes, labels, blocks = _tellers(found.paths, words, by)
+def _located(sites: Sites, names: Ints, words: Sequence[str], by: LocatedBy) -> _Located:
+    of_paths, of_scopes, labels, blocks = _tellers(sites.paths, words, by)
     location = np.full(len(names), -1, dtype=np.int64)
     told = location.copy()
-    for number, mine in enumerate((of_paths[found.own], of_paths[found.forward], of_scopes[names])):
+    for number, mine in enumerate((of_paths[sites.own], of_paths[sites.forward], of_scopes[names])):
         fits = (told < 0) & (mine >= 0)
         location[fits], told[fits] = mine[fits], number
-    outside = (found.own < 0) & (found.forward < 0)
-    reason = np.where(~found.launched, _NO_LAUNCH, np.where(outside, _NO_FRAMES, _NO_MODULE))
+    outside = (sites.own < 0) & (sites.forward < 0)
+    reason = np.where(~sites.launched, _NO_LAUNCH, np.where(outside, _NO_FRAMES, _NO_MODULE))
     return _Located(location, told, reason, labels, blocks)
 
 

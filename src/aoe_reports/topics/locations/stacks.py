@@ -111,10 +111,10 @@ class Stacks(Question[StacksOptions, "list[TreeOfRank]"]):
         top = asked.options.top
         return Finished(
             tables=(
-                Rows(type=CallStack, rows=[row for one in trees for row in stacks_of(one, top)], of_runs=True),
+                Rows(type=CallStack, rows=[row for tree in trees for row in stacks_of(tree, top)], of_runs=True),
                 Rows(
                     type=StackFrame,
-                    rows=[row for one in trees for row in frames_of(one, top)],
+                    rows=[row for tree in trees for row in frames_of(tree, top)],
                     key="frames",
                     title=say("Frames, with what they call"),
                     of_runs=True,
@@ -167,7 +167,7 @@ def _trees(sets: Sequence[TaskSet], capture: Capture, notes: Notes) -> Iterator[
 
     if not sets:
         return
-    found = sites_of(sets, capture, "stack", notes, all_tasks=True)
+    sites = sites_of(sets, capture, "stack", notes, all_tasks=True)
     ranks = np.concatenate([np.full(one.frame.num_rows, -1 if one.rank_id is None else one.rank_id) for one in sets])
     duration = np.concatenate([integers(one.frame["task_duration_ns"])[0] for one in sets])
     numbers, words = names_of(sets, "op_type")
@@ -176,8 +176,8 @@ def _trees(sets: Sequence[TaskSet], capture: Capture, notes: Notes) -> Iterator[
     for rank in distinct(ranks).tolist():
         mine = ranks == rank
         tree = stack_tree(
-            found.paths,
-            (found.own[mine], found.forward[mine]),
+            sites.paths,
+            (sites.own[mine], sites.forward[mine]),
             (numbers[mine], [*words, *names]),
             duration[mine],
             STACK_WORDS,

@@ -180,30 +180,36 @@ def _of_count(series: StepSeries | None) -> Iterator[Judgement]:
         yield Judgement("few-steps", "caution", {"count": len(series.usual)}, weight=-len(series.usual))
 
 
-def _of_outliers(usual: Sequence[Step], told: Steadiness) -> Iterator[Judgement]:
-    if told.outliers:
-        outliers = [usual[place] for place in told.outliers]
+def _of_outliers(usual: Sequence[Step], steadiness: Steadiness) -> Iterator[Judgement]:
+    if steadiness.outliers:
+        outliers = [usual[place] for place in steadiness.outliers]
         longest = max(step.duration_ns for step in outliers)
-        numbers: Numbers = {"steps": step_numbers(outliers), "longest_ns": longest, "usual_ns": told.median_ns}
-        yield Judgement("outlier-steps", "caution", numbers, weight=longest / told.median_ns if told.median_ns else 0.0)
+        numbers: Numbers = {"steps": step_numbers(outliers), "longest_ns": longest, "usual_ns": steadiness.median_ns}
+        yield Judgement(
+            "outlier-steps", "caution", numbers, weight=longest / steadiness.median_ns if steadiness.median_ns else 0.0
+        )
 
 
-def _of_scatter(usual: Sequence[Step], told: Steadiness, facts: DeviceFacts) -> Iterator[Judgement]:
-    is_drift = abs(told.drift) >= NO_BASELINE_DRIFT
-    if told.scatter is None or told.detectable is None or not (is_drift or told.detectable >= NOTABLE_DETECTABLE):
+def _of_scatter(usual: Sequence[Step], steadiness: Steadiness, facts: DeviceFacts) -> Iterator[Judgement]:
+    is_drift = abs(steadiness.drift) >= NO_BASELINE_DRIFT
+    if (
+        steadiness.scatter is None
+        or steadiness.detectable is None
+        or not (is_drift or steadiness.detectable >= NOTABLE_DETECTABLE)
+    ):
         return
-    inner = [step for place, step in enumerate(usual) if place not in told.outliers]
+    inner = [step for place, step in enumerate(usual) if place not in steadiness.outliers]
     part = _varying_part(inner)
     numbers: Numbers = {
         "count": len(inner),
-        "usual_ns": told.median_ns,
-        "scatter": told.scatter,
-        "detectable": told.detectable,
-        "drift": told.drift,
+        "usual_ns": steadiness.median_ns,
+        "scatter": steadiness.scatter,
+        "detectable": steadiness.detectable,
+        "drift": steadiness.drift,
         "part": part or "",
     }
-    code, effect = _kind_of_scatter(inner, told.detectable, facts, part, is_drift=is_drift)
-    yield Judgement(code, effect, numbers, weight=abs(told.drift) if code == "drift" else told.detectable)
+    code, effect = _kind_of_scatter(inner, steadiness.detectable, facts, part, is_drift=is_drift)
+    yield Judgement(code, effect, numbers, weight=abs(steadiness.drift) if code == "drift" else steadiness.detectable)
 
 
 def _kind_of_scatter(
@@ -295,7 +301,7 @@ def judge_run(
 
     `unequal` are the ranks that lack facts which others have.
     """
-    found = [*merged(one for device in devices for one in device.judgements)]
+    found = [*merged(judgement for device in devices for judgement in device.judgements)]
     if unequal:
         ranks = tuple(sorted(rank for rank, _ in unequal if rank is not None))
         found.append(Judgement("unequal-ranks", "caution", {"ranks": ranks}, tuple(unequal)))
@@ -305,7 +311,7 @@ def judge_run(
 
 def merged(judgements: Iterable[Judgement]) -> Iterator[Judgement]:
     """Each code once: with the effect and the numbers of the worst, and all places."""
-    by_code = lists_by_key((one.code, one) for one in judgements)
+    by_code = lists_by_key((judgement.code, judgement) for judgement in judgements)
     for code, several in by_code.items():
         worst = min(several, key=lambda one: (EFFECTS.index(one.effect), -one.weight))
         places = dict.fromkeys(place for one in several for place in one.places)
@@ -323,7 +329,7 @@ def _of_ranks(devices: Sequence[JudgedDevice], named: AbstractSet[int]) -> Itera
 
 
 def _of_common_steps(devices: Sequence[JudgedDevice]) -> Iterator[Judgement]:
-    told = [one for one in devices if one.series is not None and one.facts.rank_id is not None]
+    told = [device for device in devices if device.series is not None and device.facts.rank_id is not None]
     numbers = [{step.step for step in one.series.steps} for one in told if one.series is not None]
     if len({one.facts.rank_id for one in told}) < 2:  # noqa: PLR2004 -- one rank is apart from nobody
         return
@@ -337,12 +343,14 @@ def _of_common_steps(devices: Sequence[JudgedDevice]) -> Iterator[Judgement]:
     yield from _of_skew(told, min(number for number in common if number is not None) if common != {None} else None)
 
 
-def _of_skew(told: Sequence[JudgedDevice], first: int | None) -> Iterator[Judgement]:
+def _of_skew(devices: Sequence[JudgedDevice], first: int | None) -> Iterator[Judgement]:
     """How far apart the ranks begin the first step that all have."""
     if first is None:
         return
-    begun = [(one.facts.starts[first], one) for one in told if one.facts.starts.get(first, 0) >= _EPOCH_NS]
-    if len(begun) < len(told):
+    begun = [
+        (device.facts.starts[first], device) for device in devices if device.facts.starts.get(first, 0) >= _EPOCH_NS
+    ]
+    if len(begun) < len(devices):
         return
     usual = median(one.steadiness.median_ns for _, one in begun if one.steadiness is not None)
     reference = begun[0][1]
@@ -363,9 +371,9 @@ def _of_skew(told: Sequence[JudgedDevice], first: int | None) -> Iterator[Judgem
     yield Judgement("start-skew", "caution" if share >= NOTABLE_SKEW else "note", numbers, weight=skew / usual)
 
 
-def _usual_lag(one: JudgedDevice, other: JudgedDevice, first: int) -> int:
+def _usual_lag(device: JudgedDevice, other: JudgedDevice, first: int) -> int:
     """How much later the second begins its other steps than the first: clocks that are apart, or a rank that is always late."""
-    mine, theirs = one.facts.starts, other.facts.starts
+    mine, theirs = device.facts.starts, other.facts.starts
     lags = [theirs[number] - mine[number] for number in mine.keys() & theirs.keys() if number != first]
     return int(median(lags)) if lags else 0
 
@@ -377,20 +385,20 @@ def _when(one: tuple[int, JudgedDevice]) -> int:
 def _of_conditions(conditions: Sequence[Conditions], devices: Sequence[JudgedDevice]) -> Iterator[Judgement]:
     """How the run was taken; where captures differ, what any of them lacks."""
     few = all(device.series is None or len(device.series.steps) < MIN_STEPS_FOR_SCATTER for device in devices)
-    if few and devices and any(one.warm_up == 0 for one in conditions):
+    if few and devices and any(condition.warm_up == 0 for condition in conditions):
         yield Judgement("no-warm-up", "caution")
-    without = [one.place for one in conditions if not one.has_timeline]
+    without = [condition.place for condition in conditions if not condition.has_timeline]
     if without:
         some = [place for place in without if place is not None] if len(without) < len(conditions) else []
         yield Judgement("no-timeline", "note", places=tuple(some))
-    levels = {one.level for one in conditions if one.level is not None}
+    levels = {condition.level for condition in conditions if condition.level is not None}
     weak = sorted(levels & WEAK_LEVELS)
     if weak:
         yield Judgement("profiler-level", "note", {"level": weak[0]})
-    if any(one.metrics == NO_METRICS for one in conditions):
+    if any(condition.metrics == NO_METRICS for condition in conditions):
         yield Judgement("no-metrics", "note")
     costly = sorted(
-        {name for one in conditions for name in one.recording if name in COSTLY} | (levels & {COSTLY_LEVEL})
+        {name for condition in conditions for name in condition.recording if name in COSTLY} | (levels & {COSTLY_LEVEL})
     )
     if costly:
         yield Judgement("recording-overhead", "note", {"options": ", ".join(costly)})

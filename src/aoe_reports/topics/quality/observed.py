@@ -143,7 +143,7 @@ def _clock_use(device: OfDevice, points: Sequence[tuple[Ints, Floats]]) -> Clock
     """How fast the cores ran while tasks did: a counter holds until the next one, the first also for what is before it."""
     if not any(len(at) for at, _ in points):
         return None
-    at, mhz = (np.concatenate([one[part] for one in points]) for part in (0, 1))
+    at, mhz = (np.concatenate([point[part] for point in points]) for part in (0, 1))
     order = np.argsort(at, kind="stable")
     at, mhz = at[order], mhz[order]
     spent: Counter[float] = Counter()

@@ -122,12 +122,14 @@ class Quality(Question[CaptureOptions, Read]):
             asked.notes.add(lacking)
             paths = {finding.path for finding in lacking}
             unequal = [(unit.capture.info.rank_id, None) for unit, _ in mine if unit.path in paths]
-            found = judge_run(judged, named, [one for _, read in mine for one in read.conditions], unequal)
-            told.setdefault(label, []).extend(found)
-            rows += [_row(label, one) for one in found]
+            judgements = judge_run(
+                judged, named, [condition for _, read in mine for condition in read.conditions], unequal
+            )
+            told.setdefault(label, []).extend(judgements)
+            rows += [_row(label, one) for one in judgements]
             devices += [_device(label, one) for one in judged]
-            asked.notes.add(_findings(label, found))
-        counts = Counter(one.run for one in devices)
+            asked.notes.add(_findings(label, judgements))
+        counts = Counter(device.run for device in devices)
         return Finished(
             tables=(
                 Rows(type=JudgementRow, rows=rows, of_runs=True),
@@ -158,7 +160,7 @@ def _judged(reads: Iterable[Read]) -> list[JudgedDevice]:
 
 def _of_clusters(clusters: Sequence[Cluster], run: str) -> set[int]:
     """The ranks that analyses of the whole cluster name."""
-    mine = [one for one in clusters if one.tells_of(run)]
+    mine = [cluster for cluster in clusters if cluster.tells_of(run)]
     stepping = {step.rank_id for one in mine for step in one.steps if step.rank_id is not None}
     return stepping | {rank for one in mine for rank in one.places}
 
@@ -168,21 +170,21 @@ def worst_of(judgements: Sequence[Judgement]) -> str:
     return judgements[0].effect if judgements else _VERDICT_OF_NOTHING
 
 
-def _row(run: str, one: Judgement) -> JudgementRow:
+def _row(run: str, judgement: Judgement) -> JudgementRow:
     from aoe_reports.topics.quality.words import advice_of, evidence_of, ranks_of
 
     return JudgementRow(
         run=run,
-        code=one.code,
-        effect=say(EFFECTS[one.effect]),
-        ranks=ranks_of(one),
-        evidence=evidence_of(one),
-        advice=advice_of(one),
+        code=judgement.code,
+        effect=say(EFFECTS[judgement.effect]),
+        ranks=ranks_of(judgement),
+        evidence=evidence_of(judgement),
+        advice=advice_of(judgement),
     )
 
 
-def _device(run: str, one: JudgedDevice) -> DeviceRow:
-    facts, series, steadiness = one.facts, one.series, one.steadiness
+def _device(run: str, device: JudgedDevice) -> DeviceRow:
+    facts, series, steadiness = device.facts, device.series, device.steadiness
     clock = facts.clock
     return DeviceRow(
         run=run,
@@ -203,13 +205,13 @@ def _device(run: str, one: JudgedDevice) -> DeviceRow:
     )
 
 
-def _run(run: str, devices: int, found: Sequence[Judgement]) -> RunRow:
+def _run(run: str, devices: int, judgements: Sequence[Judgement]) -> RunRow:
     def codes(effect: str) -> list[str]:
-        return [one.code for one in found if one.effect == effect]
+        return [judgement.code for judgement in judgements if judgement.effect == effect]
 
     return RunRow(
         run=run,
-        verdict=say(VERDICTS[worst_of(found)]),
+        verdict=say(VERDICTS[worst_of(judgements)]),
         devices=devices,
         no_baseline=codes("no-baseline"),
         caution=codes("caution"),
@@ -217,12 +219,13 @@ def _run(run: str, devices: int, found: Sequence[Judgement]) -> RunRow:
     )
 
 
-def _findings(run: str, found: Sequence[Judgement]) -> list[Finding]:
+def _findings(run: str, judgements: Sequence[Judgement]) -> list[Finding]:
     """What decides the exit code: that a run is no baseline is an error, that it is to be read with care a warning."""
     from aoe_reports.topics.rules import NO_BASELINE, READ_WITH_CARE
 
     by_effect: Mapping[str, list[str]] = {
-        effect: [one.code for one in found if one.effect == effect] for effect in ("no-baseline", "caution")
+        effect: [judgement.code for judgement in judgements if judgement.effect == effect]
+        for effect in ("no-baseline", "caution")
     }
     if by_effect["no-baseline"]:
         message = say("no baseline: {codes}", codes=join(", ", by_effect["no-baseline"]))

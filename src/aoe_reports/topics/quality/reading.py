@@ -70,7 +70,7 @@ def read_capture(unit: Unit, clusters: Sequence[Cluster], notes: Notes) -> Read:
     if capture.of_service or not capture.has_data or capture.profiler == "msopprof":
         return Read()
     if capture.of_cluster:
-        steps = [step for one in clusters if one.folder == capture.root.parent for step in one.steps]
+        steps = [step for cluster in clusters if cluster.folder == capture.root.parent for step in cluster.steps]
         return Read(_devices({}, steps, capture), [], capture.info.named_ranks)
     seen: dict[Place, _Seen] = {}
     exports = vendor_of(capture.profiler).events(capture)

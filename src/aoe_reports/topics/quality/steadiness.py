@@ -71,7 +71,7 @@ def phases_of(durations: Sequence[int]) -> Phases:
     near = _Usual(durations[max(warm_up + cut_head, end - _NEAR) : end])
     tear_down = 0
     while tear_down < count - end and near.is_shorter_than(last := durations[count - 1 - tear_down]):
-        if any(abs(one - last) <= NOTABLE_LENGTH * one for one in durations[warm_up:end]):
+        if any(abs(duration - last) <= NOTABLE_LENGTH * duration for duration in durations[warm_up:end]):
             break  # what comes again and again, as evaluation does
         tear_down += 1
     cut_tail = not tear_down and near.is_longer_than(durations[-1])

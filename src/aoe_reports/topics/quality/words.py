@@ -49,17 +49,20 @@ def headline_of(told: Mapping[str, Sequence[Judgement]]) -> str:
     return say("Worth reading: no, it is no baseline, because {reasons}{rest}.", reasons=reasons, rest=rest)
 
 
-def ranks_of(one: Judgement) -> str | None:
+def ranks_of(judgement: Judgement) -> str | None:
     """The ranks that a judgement is of; null where it is of the run, or no rank is known."""
-    known = sorted({rank for rank, _ in one.places if rank is not None})
+    known = sorted({rank for rank, _ in judgement.places if rank is not None})
     return in_short(known) if known else None
 
 
-def evidence_of(one: Judgement) -> Text:
+def evidence_of(judgement: Judgement) -> Text:
     """The numbers that prove a judgement, as a sentence without its stop."""
-    if one.code in _COUNTED:
-        return _COUNTED[one.code](one.numbers)
-    return say(_EVIDENCE[one.code], **{_UNIT.sub("", name): _shown(name, one.numbers[name]) for name in one.numbers})
+    if judgement.code in _COUNTED:
+        return _COUNTED[judgement.code](judgement.numbers)
+    return say(
+        _EVIDENCE[judgement.code],
+        **{_UNIT.sub("", name): _shown(name, judgement.numbers[name]) for name in judgement.numbers},
+    )
 
 
 _UNIT = re.compile(r"_(?:ns|mhz)$")
@@ -74,9 +77,9 @@ def _shown(name: str, value: Any) -> Any:
     return say(_PARTS[value]) if name == "part" else value
 
 
-def advice_of(one: Judgement) -> Text:
+def advice_of(judgement: Judgement) -> Text:
     """What to do about it."""
-    return say(_ADVICE[one.code])
+    return say(_ADVICE[judgement.code])
 
 
 def _time(ns: float) -> Text:

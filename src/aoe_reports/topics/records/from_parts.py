@@ -157,7 +157,7 @@ def parts_by_phase(tasks: TaskSet, iterations: Sequence[Iteration], most_raw: in
     """The phases of one device that serves, of whole iterations."""
     found = []
     for phase in get_args(Phase):
-        mine = [one for one in iterations if one.is_whole and one.phase == phase]
+        mine = [iteration for iteration in iterations if iteration.is_whole and iteration.phase == phase]
         if not mine:
             continue
         lengths = [one.duration_ns for one in mine]
@@ -170,7 +170,7 @@ def parts_by_phase(tasks: TaskSet, iterations: Sequence[Iteration], most_raw: in
                 name=phase,
                 passes=len(mine),
                 total_ns=sum(lengths),
-                std_ns=sample_std([float(one) for one in lengths]),
+                std_ns=sample_std([float(length) for length in lengths]),
                 values_ns=tuple(lengths) if len(lengths) <= most_raw else None,
                 means_ns={part: total_ns / len(mine) for part, total_ns in spent.items() if total_ns},
             )

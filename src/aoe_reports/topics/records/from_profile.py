@@ -154,9 +154,9 @@ def records_from_steps(
 
 def _with_tasks(devices: Sequence[DeviceGroups], rank_id: int | None, device_id: int | None) -> dict[str, float]:
     mine = [
-        one
-        for one in devices
-        if one.rank_id == rank_id and (one.device_id == device_id or None in {one.device_id, device_id})
+        device
+        for device in devices
+        if device.rank_id == rank_id and (device.device_id == device_id or None in {device.device_id, device_id})
     ]
     known = [one.steps for one in mine if one.steps is not None]
     if not known:

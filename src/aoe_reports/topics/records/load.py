@@ -88,7 +88,7 @@ def with_shared_keys_of(data: CaptureData, keys: Keys) -> CaptureData:
     """The same with names of operators that other ranks have, too, held once."""
     return replace(
         data,
-        tasks=tuple(with_shared_keys(one, keys) for one in data.tasks),
+        tasks=tuple(with_shared_keys(task, keys) for task in data.tasks),
         communication=tuple(with_shared_keys(one, keys) for one in data.communication),
     )
 
@@ -220,9 +220,9 @@ class _Tables:
 
     def read(self, source: Source | None, columns: frozenset[str] | None = None) -> list[TableData]:
         """The tables of one form, with all columns unless some are named."""
-        found = read_source(source, columns, collected=self.collected)
-        self.read_so_far += [data.with_frame(data.frame.select(_times_of(data.frame))) for data in found]
-        return found
+        datas = read_source(source, columns, collected=self.collected)
+        self.read_so_far += [data.with_frame(data.frame.select(_times_of(data.frame))) for data in datas]
+        return datas
 
     def every(self, facts: Facts, columns: frozenset[str] | None = None) -> list[TableData]:
         """The tables of all forms that have some facts."""
@@ -282,8 +282,8 @@ def read_capture(capture: Capture, options: RecordOptions, look: Look | None = N
         capture=capture,
         tasks=tuple(replace(groups_of_tasks(one, options.raw), steps=covered.get(one.device_id)) for one in sets),
         communication=tuple(
-            groups_of_communication(one)
-            for one in (split_devices(capture.info.rank_of, talk, grouped=True) if talk is not None else ())
+            groups_of_communication(device)
+            for device in (split_devices(capture.info.rank_of, talk, grouped=True) if talk is not None else ())
         ),
         steps=steps,
         parts=parts,

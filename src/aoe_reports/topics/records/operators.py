@@ -35,12 +35,12 @@ class OperatorMix:
         _add(self.names, _NUMBERS.sub("", op_name.rpartition("/")[2]), calls, total_ns)
 
 
-def agreement(one: OperatorMix, other: OperatorMix) -> float | None:
+def agreement(mix: OperatorMix, other: OperatorMix) -> float | None:
     """How much of the operators of two captures is the same, 0 to 1; None where nothing can be compared.
 
     By types where both have them, else by names. Of each operator the smaller of the two shares counts.
     """
-    kinds = _comparable(one, other)
+    kinds = _comparable(mix, other)
     if kinds is None:
         return None
     shares = [_shares(kind) for kind in kinds]
@@ -48,9 +48,9 @@ def agreement(one: OperatorMix, other: OperatorMix) -> float | None:
     return sum(min(shares[0][key][part], shares[1][key][part]) for key in both for part in (0, 1)) / 2
 
 
-def differences(one: OperatorMix, other: OperatorMix, most: int = 3) -> tuple[list[str], list[str]]:
+def differences(mix: OperatorMix, other: OperatorMix, most: int = 3) -> tuple[list[str], list[str]]:
     """The operators in which two captures differ most: (those of the one, those of the other), by device time."""
-    kinds = _comparable(one, other)
+    kinds = _comparable(mix, other)
     if kinds is None:
         return [], []
     first, second = (_shares(kind) for kind in kinds)
@@ -64,11 +64,11 @@ def _leading(mine: Mapping[str, Share], others: Mapping[str, Share], most: int) 
 
 
 def _comparable(
-    one: OperatorMix, other: OperatorMix
+    mix: OperatorMix, other: OperatorMix
 ) -> tuple[dict[str, tuple[int, int]], dict[str, tuple[int, int]]] | None:
-    if one.types and other.types:
-        return one.types, other.types
-    return (one.names, other.names) if one.names and other.names else None
+    if mix.types and other.types:
+        return mix.types, other.types
+    return (mix.names, other.names) if mix.names and other.names else None
 
 
 def _shares(kind: Mapping[str, tuple[int, int]]) -> dict[str, Share]:

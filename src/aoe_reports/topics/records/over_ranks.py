@@ -24,18 +24,20 @@ def over_ranks(records: Sequence[Record], most: int) -> tuple[list[Record], list
     that is; and of each rank what its operators take in all, for a slow rank is slow in all of them. Steps and communication
     stay as they are.
     """
-    single = [one for one in records if one.scope in _OF_RANKS and one.phase is None and one.count]
+    single = [record for record in records if record.scope in _OF_RANKS and record.phase is None and record.count]
     ranks = lists_by_key(((one.rank_id, one.device_id), one) for one in single)
     if len(ranks) <= most:
         return list(records), []
     apart = {id(one) for one in single}
-    others = [one for one in records if id(one) not in apart]
+    others = [record for record in records if id(record) not in apart]
     return [*others, *map(_computing, ranks.values()), *_of_all_ranks(single)], single
 
 
 def _computing(of_rank: Sequence[Record]) -> Record:
     """What a rank's operators take: the mean of a call, and all calls together."""
-    types = [one for one in of_rank if one.scope == "op_type"] or [one for one in of_rank if one.scope in _OPERATORS]
+    types = [record for record in of_rank if record.scope == "op_type"] or [
+        record for record in of_rank if record.scope in _OPERATORS
+    ]
     count, total_ns = sum(one.count or 0 for one in types), sum(one.total_ns or 0 for one in types)
     first = types[0]
     return replace(
@@ -58,9 +60,9 @@ def _computing(of_rank: Sequence[Record]) -> Record:
 def _of_all_ranks(single: Sequence[Record]) -> list[Record]:
     """One record for each operator, in the order in which the operators first occur."""
     found: dict[tuple[Any, ...], list[Record]] = {}
-    for one in single:
-        inputs = tuple(sorted(one.workload_args.items(), key=str))
-        found.setdefault((one.scope, one.workload, one.op_type, inputs), []).append(one)
+    for record in single:
+        inputs = tuple(sorted(record.workload_args.items(), key=str))
+        found.setdefault((record.scope, record.workload, record.op_type, inputs), []).append(record)
     return [_median(alike) for alike in found.values()]
 
 

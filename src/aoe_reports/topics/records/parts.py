@@ -47,7 +47,7 @@ def read_parts(
     for read in reads if mine else ():
         notes = Notes()
         parts = read(capture, mine, steps, options, notes)
-        wrong = next((one for one in notes.findings if one.severity == "error"), None)
+        wrong = next((finding for finding in notes.findings if finding.severity == "error"), None)
         if wrong is None:
             found += parts
             findings += notes.findings

@@ -42,11 +42,11 @@ class RecordFile:
     findings: Sequence[Finding]
 
 
-def read_records(found: FoundFile, options: RecordOptions) -> RecordFile:
+def read_records(file: FoundFile, options: RecordOptions) -> RecordFile:
     """The sound records of a file."""
     findings: list[Finding] = []
     entries = []
-    for text in sound_records(found.path, findings, None):
+    for text in sound_records(file.path, findings, None):
         time = parse_timestamp(text.timestamp, options.zone)
         assert time is not None  # what has no time is not sound
         written = {name: value for name, value in text.document.items() if name not in text.derived}
@@ -54,7 +54,7 @@ def read_records(found: FoundFile, options: RecordOptions) -> RecordFile:
         named = {"hardware": options.hardware} if text.of_benchmark and options.hardware is not None else {}
         record = record_of_document({**text.document, **named}, time.ns, options.workload)
         entries.append(_Entry(record, digest, own_run_of(text.document), time.zoned))
-    return RecordFile(str(found.path), entries, findings)
+    return RecordFile(str(file.path), entries, findings)
 
 
 def runs_of_records(

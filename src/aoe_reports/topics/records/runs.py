@@ -178,11 +178,11 @@ def _profile(
 def _taken(lost: Sequence[str], notes: Notes) -> list[Finding]:
     """What was found of captures that could not be read: it is told with their run instead."""
     taken = [
-        one
-        for one in notes.findings
-        if one.rule == UNREADABLE.name and any(path_of(one.path).is_relative_to(path_of(path)) for path in lost)
+        finding
+        for finding in notes.findings
+        if finding.rule == UNREADABLE.name and any(path_of(finding.path).is_relative_to(path_of(path)) for path in lost)
     ]
-    notes.findings = [one for one in notes.findings if one not in taken]
+    notes.findings = [finding for finding in notes.findings if finding not in taken]
     return taken
 
 

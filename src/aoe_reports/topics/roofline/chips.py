@@ -169,8 +169,8 @@ _NEAR = 0.01
 """Frequencies that were counted agree to 0.03 % on real exports."""
 
 
-def _is_split(one: Chip) -> bool:
-    return one.vector_cores > 0 and one.vector_mhz is None
+def _is_split(chip: Chip) -> bool:
+    return chip.vector_cores > 0 and chip.vector_mhz is None
 
 
 def _by_info(cores: CoreCounts, *, split: bool) -> Peaks | None:
@@ -204,13 +204,13 @@ def _of_cores(cube: int, vector: int | None, mhz: float, told_by: Text, *, split
     )
 
 
-def _by_table(name: str, one: Chip) -> Peaks:
-    told = say("{cores} cores at {mhz:,.0f} MHz ({chip})", cores=one.cube_cores, mhz=one.mhz, chip=name)
-    if one.vector_mhz is None:
-        return _of_cores(one.cube_cores, one.vector_cores, one.mhz, told, split=_is_split(one))
-    cycles = (one.cube_cores * one.mhz + one.vector_cores * one.vector_mhz) * 1e6
+def _by_table(name: str, chip: Chip) -> Peaks:
+    told = say("{cores} cores at {mhz:,.0f} MHz ({chip})", cores=chip.cube_cores, mhz=chip.mhz, chip=name)
+    if chip.vector_mhz is None:
+        return _of_cores(chip.cube_cores, chip.vector_cores, chip.mhz, told, split=_is_split(chip))
+    cycles = (chip.cube_cores * chip.mhz + chip.vector_cores * chip.vector_mhz) * 1e6
     vector = {precision: flops * cycles for precision, flops in VECTOR_FLOPS_PER_CYCLE.items()}
-    return replace(_of_cores(one.cube_cores, 0, one.mhz, told, split=False), vector=vector)
+    return replace(_of_cores(chip.cube_cores, 0, chip.mhz, told, split=False), vector=vector)
 
 
 def _scaled(cycles_per_s: float, *, split: bool) -> dict[Precision, float]:

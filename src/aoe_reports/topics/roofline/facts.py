@@ -360,7 +360,7 @@ def measure_roofline(
     peaks = peaks_of(chip, cores, clock, split=split, tflops=tflops, gb_per_s=gb_per_s)
     totals = groups.sum(durations)
     works, why = _works(names, _matters(names, totals, least_ns))
-    found = Roofline(
+    roofline = Roofline(
         names=names,
         counts=groups.count,
         step_counts=groups.sum(_in_steps(tasks, computing)),
@@ -374,8 +374,8 @@ def measure_roofline(
         step_ns=step_ns,
         steps=steps,
     )
-    known = {group: found.operator(group) for group in works}
-    return replace(found, roofed=dict(sorted(known.items(), key=lambda pair: _order(pair[1]))))
+    known = {group: roofline.operator(group) for group in works}
+    return replace(roofline, roofed=dict(sorted(known.items(), key=lambda pair: _order(pair[1]))))
 
 
 _KEPT = frozenset({*KEYS, "task_duration_ns", "block_num"})

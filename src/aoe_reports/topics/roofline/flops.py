@@ -113,7 +113,7 @@ def _product(left: tuple[Dim, Dim], right: tuple[Dim, Dim], out: Matrix) -> Coun
 
 def _no_matrix(tensors: Iterable[Tensor]) -> Unknown:
     """Why one of some tensors is no matrix: vectors are none in any format."""
-    return "shapes-disagree" if any(len(one.shape) < 2 for one in tensors) else "private-format"  # noqa: PLR2004
+    return "shapes-disagree" if any(len(tensor.shape) < 2 for tensor in tensors) else "private-format"  # noqa: PLR2004
 
 
 def _fits_batches(left: tuple[int, ...], right: tuple[int, ...], out: tuple[int, ...]) -> bool:
@@ -188,8 +188,8 @@ def convolution(pick: _Pick) -> Counter:
         channels = outputs.matched(images[1].channels)
         if channels is None or images[0].count != images[1].count or not _fits_groups(kernel, images[0], channels):
             return "shapes-disagree"
-        told = [Dim(one.shape[0]) for one in call.inputs[2:3] if len(one.shape) == 1]
-        channels = next((exact for one in told if (exact := channels.matched(one)) is not None), channels)
+        dims = [Dim(one.shape[0]) for one in call.inputs[2:3] if len(one.shape) == 1]
+        channels = next((exact for one in dims if (exact := channels.matched(one)) is not None), channels)
         if channels.value == channels.block > 1:
             return "private-format"  # one block of channels: it may hold a single one
         flops = 2 * images[1].count * prod(images[1].sizes) * channels.value * products.value
@@ -314,8 +314,10 @@ def attention_over_cache(call: Call) -> Count | Unknown:
     if len(call.inputs) < 3:  # noqa: PLR2004 -- query, key, value
         return "no-shapes"
     query, key, value, *others = call.inputs
-    is_paged = any(one.type_ == "INT32" and len(one.shape) == 2 for one in others)  # noqa: PLR2004 -- [B, pages]
-    is_apart = any(one.type_ == query.type_ and one.shape[:-1] == query.shape[:-1] for one in others if one.shape)
+    is_paged = any(other.type_ == "INT32" and len(other.shape) == 2 for other in others)  # noqa: PLR2004 -- [B, pages]
+    is_apart = any(
+        other.type_ == query.type_ and other.shape[:-1] == query.shape[:-1] for other in others if other.shape
+    )
     if is_paged or is_apart or len(query.shape) != len(key.shape):
         return "sequences-unknown"
     places = (1,) if len(query.shape) == 3 and query.shape[1] == 1 else (1, 2) if len(query.shape) == 4 else ()  # noqa: PLR2004
@@ -355,7 +357,7 @@ def of_outputs(each: int) -> Counter:
     """
 
     def count(call: Call) -> Count | Unknown:
-        return Count(each * sum(one.elements for one in call.outputs)) if call.outputs else "no-shapes"
+        return Count(each * sum(output.elements for output in call.outputs)) if call.outputs else "no-shapes"
 
     return count
 

@@ -197,7 +197,7 @@ def _steps_of(capture: Capture, chosen: RooflineOptions, findings: list[Any]) ->
     if timeline_tells_steps(capture):
         return []
     steps = read_steps_noting(capture, findings)
-    return [one for one in steps if one.has_parts and chosen.step in {None, one.step}]
+    return [step for step in steps if step.has_parts and chosen.step in {None, step.step}]
 
 
 def _measured(capture: Capture, tasks: TaskSet, chosen: RooflineOptions) -> Roofline | None:
@@ -213,7 +213,9 @@ def _measured(capture: Capture, tasks: TaskSet, chosen: RooflineOptions) -> Roof
 
 def _rows(run: str, tasks: TaskSet, roofline: Roofline, chosen: RooflineOptions) -> Iterator[RoofedOperator]:
     groups = (
-        roofline.by_type(chosen.top) if chosen.by == "op_type" else [[one] for one in roofline.operators(chosen.top)]
+        roofline.by_type(chosen.top)
+        if chosen.by == "op_type"
+        else [[operator] for operator in roofline.operators(chosen.top)]
     )
     for position, group in enumerate(groups, start=1):
         yield _operator(group, position, (run, tasks.rank_id, tasks.device_id), roofline.computing_ns)

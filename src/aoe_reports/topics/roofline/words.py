@@ -140,7 +140,7 @@ def sentences_of(devices: Sequence[RoofedDevice], rows: Sequence[RoofedOperator]
     if not devices:
         return []
     told: list[str] = []
-    with_mfu = [one for one in devices if one.mfu is not None]
+    with_mfu = [device for device in devices if device.mfu is not None]
     if with_mfu:
         told.append(
             say(
@@ -149,7 +149,7 @@ def sentences_of(devices: Sequence[RoofedDevice], rows: Sequence[RoofedOperator]
         )
     if any((one.cube_known_share or 0.0) < 1 for one in with_mfu):
         told.append(say("Operators without a formula count as time without FLOPs: the MFU is a lower bound."))
-    if any(one.note == "at-most" for one in rows):
+    if any(row.note == "at-most" for row in rows):
         told.append(say("at-most: an upper bound, because the capture does not record masks or padding."))
     return told
 
@@ -162,14 +162,14 @@ def picture_of(
     if most is None:
         return None
     whose = (most.run, most.rank_id, most.device_id)
-    mine = [one for one in rows if (one.run, one.rank_id, one.device_id) == whose]
+    mine = [row for row in rows if (row.run, row.rank_id, row.device_id) == whose]
     drawn = [one for one in mine if one.intensity and one.tflops]
     used = {(one.precision, _engine(one)) for one in drawn}
     levels: dict[tuple[str, float], list[str]] = {}
-    for one in roofs:
-        drawn_here = (one.precision, one.engine) in used or (one.engine, one.precision) == ("cube", "fp16")
-        if (one.run, one.rank_id, one.device_id) == whose and drawn_here:
-            levels.setdefault((one.engine, one.tflops), []).append(one.precision.upper())
+    for roof in roofs:
+        drawn_here = (roof.precision, roof.engine) in used or (roof.engine, roof.precision) == ("cube", "fp16")
+        if (roof.run, roof.rank_id, roof.device_id) == whose and drawn_here:
+            levels.setdefault((roof.engine, roof.tflops), []).append(roof.precision.upper())
     rank = "" if most.rank_id is None else say(" on rank {rank}", rank=most.rank_id)
     title = (
         say("Roofline{rank}", rank=rank)
@@ -185,15 +185,15 @@ def picture_of(
     )
 
 
-def _engine(one: RoofedOperator) -> str:
-    formula = FORMULAS.get(one.op_type or "")
+def _engine(operator: RoofedOperator) -> str:
+    formula = FORMULAS.get(operator.op_type or "")
     return "none" if formula is None else formula.engine
 
 
-def _point(one: RoofedOperator) -> RooflinePoint:
-    kind: PointKind = one.bound_by if one.bound_by in _KINDS else "unbounded"  # type: ignore[assignment]
-    label = f"{one.op_type} [{one.input_shapes}]" if one.input_shapes else str(one.op_type)
-    return RooflinePoint(label, one.intensity or 0.0, (one.tflops or 0.0) * 1e12, one.share or 0.0, kind)
+def _point(operator: RoofedOperator) -> RooflinePoint:
+    kind: PointKind = operator.bound_by if operator.bound_by in _KINDS else "unbounded"  # type: ignore[assignment]
+    label = f"{operator.op_type} [{operator.input_shapes}]" if operator.input_shapes else str(operator.op_type)
+    return RooflinePoint(label, operator.intensity or 0.0, (operator.tflops or 0.0) * 1e12, operator.share or 0.0, kind)
 
 
 _KINDS = frozenset({"compute", "memory", "cache", "small"})

@@ -107,7 +107,9 @@ def lanes_of(rows: pa.Table, prompts: Mapping[str, int]) -> list[Lane]:
 
 def common_batches(lanes: Sequence[Lane], begin_ns: int, end_ns: int) -> tuple[Batch, ...] | None:
     """The batches that ran in some time, where all cards ran the same ones; null where they did not: which card a device is nothing tells."""
-    found = [tuple(one for one in lane.batches if one.end_ns > begin_ns and one.start_ns < end_ns) for lane in lanes]
+    found = [
+        tuple(batch for batch in lane.batches if batch.end_ns > begin_ns and batch.start_ns < end_ns) for lane in lanes
+    ]
     found = [one for one in found if one]
     if not found or len({tuple(one.requests for one in mine) for mine in found}) > 1:
         return None
@@ -116,7 +118,7 @@ def common_batches(lanes: Sequence[Lane], begin_ns: int, end_ns: int) -> tuple[B
 
 def are_in_ms(batches: Sequence[Batch]) -> bool:
     """Whether batches begin at whole ms, as some exporters cut their starts off: then each began within the ms behind."""
-    return len(batches) > 1 and not any(one.start_ns % _MS_NS for one in batches)
+    return len(batches) > 1 and not any(batch.start_ns % _MS_NS for batch in batches)
 
 
 def _word(text: str | None) -> str | None:

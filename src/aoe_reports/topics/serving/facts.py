@@ -44,7 +44,7 @@ class Served:
 
     def in_phase(self, phase: str) -> Mask:
         """Which tasks are of iterations of a phase; `outside`: of none."""
-        named = np.asarray([one.phase == phase for one in self.iterations] + [phase == "outside"])
+        named = np.asarray([iteration.phase == phase for iteration in self.iterations] + [phase == "outside"])
         return np.asarray(named[self.iteration_of])
 
 
@@ -211,11 +211,11 @@ def _in_time(tasks: Tasks, cuts: Ints, batches: Sequence[Batch]) -> list[Annotat
 
     Where starts are cut off to ms it is the first boundary that operators tell behind each, before it ends.
     """
-    starts = np.asarray([one.start_ns for one in batches], dtype=np.int64)
+    starts = np.asarray([batch.start_ns for batch in batches], dtype=np.int64)
     found = np.searchsorted(tasks.start, starts)
     if are_in_ms(batches):
         near = np.append(cuts, len(tasks.start))[np.searchsorted(cuts, found)]
-        ends = np.asarray([one.end_ns for one in batches], dtype=np.int64)
+        ends = np.asarray([batch.end_ns for batch in batches], dtype=np.int64)
         found = np.where(near < np.searchsorted(tasks.start, ends), near, found)
     places = found.tolist()
     behind = [*places, len(tasks.start)][1:]
@@ -411,14 +411,14 @@ def _iterations(
 
 def iterations_of_batches(lane: Lane) -> list[Iteration]:
     """The batches that a card ran as iterations, of which no tasks are known; each begins when the one before has ended."""
-    found: list[Iteration] = []
+    iterations: list[Iteration] = []
     end = lane.batches[0].start_ns if lane.batches else 0
     for number, batch in enumerate(lane.batches):
         begin, end = end, max(end, batch.end_ns)
         idle = max(batch.start_ns - begin, 0)
         parts = {"idle": idle} if idle else {}
         judged = judge_batch(batch)
-        found.append(
+        iterations.append(
             replace(judged, number=number, start_ns=begin, duration_ns=end - begin, cut_by="batches", parts=parts)
         )
-    return found
+    return iterations

@@ -124,7 +124,7 @@ class Marked:
         """The batches by the first task that was launched while each ran; not where their starts are cut off to ms."""
         if are_in_ms(batches):
             return {}
-        ends = [*(one.start_ns for one in batches[1:]), batches[-1].end_ns] if batches else []
+        ends = [*(batch.start_ns for batch in batches[1:]), batches[-1].end_ns] if batches else []
         spans = {
             number: (one.start_ns, min(one.end_ns, end))
             for number, (one, end) in enumerate(zip(batches, ends, strict=True))

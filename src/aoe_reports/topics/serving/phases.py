@@ -136,9 +136,11 @@ def _sizes(one: Seen) -> _Sizes:
 
 def _drafted(sizes: Sequence[_Sizes]) -> int | None:
     """How many tokens of each sequence are verified at once, where that is a habit."""
-    found = Counter(one.each for one in sizes if one.cached and one.each is not None and one.each <= _MAX_DRAFTED)
+    found = Counter(size.each for size in sizes if size.cached and size.each is not None and size.each <= _MAX_DRAFTED)
     ratio, count = found.most_common(1)[0] if found else (1, 0)
-    return ratio if ratio is not None and ratio > 1 and count * 2 > len([one for one in sizes if one.tokens]) else None
+    return (
+        ratio if ratio is not None and ratio > 1 and count * 2 > len([size for size in sizes if size.tokens]) else None
+    )
 
 
 def _iteration_of(annotated: Annotated, size: _Sizes) -> Iteration | None:
@@ -177,16 +179,16 @@ def judge_batch(batch: Batch) -> Iteration:
     return _with_lengths(found, batch)
 
 
-def _with_lengths(found: Iteration, batch: Batch) -> Iteration:
-    return replace(found, longest_sequence=batch.longest, length=batch.sequence_length, lengths_by=batch.lengths_by)
+def _with_lengths(iteration: Iteration, batch: Batch) -> Iteration:
+    return replace(iteration, longest_sequence=batch.longest, length=batch.sequence_length, lengths_by=batch.lengths_by)
 
 
-def _with_sources(found: Iteration) -> Iteration:
+def _with_sources(iteration: Iteration) -> Iteration:
     """What no annotation and no batch tells is told by shapes."""
     return replace(
-        found,
-        sequences_by=found.sequences_by or (None if found.sequences is None else "shapes"),
-        tokens_by=found.tokens_by or (None if found.tokens is None else "shapes"),
+        iteration,
+        sequences_by=iteration.sequences_by or (None if iteration.sequences is None else "shapes"),
+        tokens_by=iteration.tokens_by or (None if iteration.tokens is None else "shapes"),
     )
 
 
@@ -222,8 +224,8 @@ def _judge(one: Seen, size: _Sizes, drafted: int | None, running: int) -> Iterat
     prefills, decodes = (counts[role] >= _BOTH * one.layers for role in ("prefill attention", "decode attention"))
     if prefills and decodes:
         return _judged("mixed", "operator types", size)
-    if size.tokens is not None and (told := _by_shapes(size, drafted, running, prefills=prefills)) is not None:
-        return told
+    if size.tokens is not None and (iteration := _by_shapes(size, drafted, running, prefills=prefills)) is not None:
+        return iteration
     if (prefills or decodes) and counts["attention"] < _BOTH * one.layers:
         return _judged("prefill" if prefills else "decode", "operator types", size)
     return Iteration(phase="unknown", tokens=size.tokens, sequences=size.sequences, context_at_most=size.context)
@@ -278,10 +280,10 @@ def _verified(size: _Sizes, drafted: int | None) -> int | None:
     return each if size.logits == size.tokens or by_habit else None
 
 
-def _running(found: Iteration, size: _Sizes, most: int, running: int) -> int:
+def _running(iteration: Iteration, size: _Sizes, most: int, running: int) -> int:
     """How many sequences have their prompt behind them: those of the iteration, but for one whose prompt may be cut; a prefill stops others."""
-    if found.phase == "other" or found.sequences is None:
+    if iteration.phase == "other" or iteration.sequences is None:
         return running
-    is_full = size.tokens is not None and size.tokens >= _FULL * most and found.phase != "decode"
-    waiting = running if found.phase == "prefill" else 0
-    return waiting + found.sequences - is_full
+    is_full = size.tokens is not None and size.tokens >= _FULL * most and iteration.phase != "decode"
+    waiting = running if iteration.phase == "prefill" else 0
+    return waiting + iteration.sequences - is_full

@@ -107,7 +107,8 @@ def served_of(capture: Capture, sets: Sequence[TaskSet], notes: Notes, *, parts:
 
 def _tells_batches(found: Served | None) -> bool:
     return found is not None and any(
-        "batches" in {one.cut_by, one.told_by, one.tokens_by, one.lengths_by} for one in found.iterations
+        "batches" in {iteration.cut_by, iteration.told_by, iteration.tokens_by, iteration.lengths_by}
+        for iteration in found.iterations
     )
 
 
@@ -139,7 +140,7 @@ def _batches_beside(
         return None, ()
     above = [one for one in capture.services if capture.root.is_relative_to(one.root)]
     times = [integers(one.frame["task_start_ns"])[0] for one in sets if one.frame.num_rows]
-    begin, end = min(int(one.min()) for one in times), max(int(one.max()) for one in times)
+    begin, end = min(int(time.min()) for time in times), max(int(time.max()) for time in times)
     found = [
         (service, batches)
         for service in above or capture.services

@@ -132,7 +132,7 @@ class Serving(Question[ServingOptions, Part]):
         captures: list[Unit] = [*super().units(files, asked)]
         if (asked.options.rank, asked.options.device) != (None, None):
             return captures
-        services = [Unit(capture=one, run=str(one.root)) for one in service_captures(files)]
+        services = [Unit(capture=capture, run=str(capture.root)) for capture in service_captures(files)]
         return [*captures, *services]
 
     def map_unit(self, unit: Unit, asked: Request[ServingOptions]) -> Part:
@@ -177,7 +177,7 @@ class Serving(Question[ServingOptions, Part]):
         phases = [one for _, part in parts for one in part[0]]
         split = [one for _, part in parts for one in part[1]]
         iterations = [one for _, part in parts for one in part[2]]
-        devices = {(one.run, one.rank_id, one.device_id, one.prof_id) for one in phases}
+        devices = {(phase.run, phase.rank_id, phase.device_id, phase.prof_id) for phase in phases}
         experts = experts_of([one for _, part in parts for one in part[3]])
         return Finished(
             tables=(
@@ -225,8 +225,8 @@ def _of_service(unit: Unit, notes: Notes) -> Part:
     return part
 
 
-def _rows(where: _Where, found: Sequence[Iteration]) -> tuple[list[PhaseRow], list[PhasePart], list[Iteration]]:
-    whole = [one for one in found if one.is_whole]
+def _rows(where: _Where, iterations: Sequence[Iteration]) -> tuple[list[PhaseRow], list[PhasePart], list[Iteration]]:
+    whole = [iteration for iteration in iterations if iteration.is_whole]
     total = sum(one.duration_ns for one in whole)
     phases: list[PhaseRow] = []
     parts: list[PhasePart] = []
@@ -236,30 +236,30 @@ def _rows(where: _Where, found: Sequence[Iteration]) -> tuple[list[PhaseRow], li
         if mine:
             phases.append(_phase(where, phase, mine, total))
             parts += _parts(where, phase, mine) if has_tasks else []
-    return phases, parts, [replace(one, **where, phase=say(PHASES[one.phase])) for one in found]
+    return phases, parts, [replace(iteration, **where, phase=say(PHASES[iteration.phase])) for iteration in iterations]
 
 
-def _phase(where: _Where, phase: str, mine: Sequence[Iteration], total_ns: int) -> PhaseRow:
+def _phase(where: _Where, phase: str, iterations: Sequence[Iteration], total_ns: int) -> PhaseRow:
     import numpy as np
 
     from aoe_reports.stats.grouping import quantile
 
-    lengths = np.sort(np.asarray([one.duration_ns for one in mine], dtype=np.int64))
-    spent = sum(one.duration_ns for one in mine)
-    sequences = [one.sequences for one in mine if one.sequences is not None]
-    tokens = [one.tokens for one in mine if one.tokens is not None]
-    prompts = [(one.prompt_tokens, one.duration_ns) for one in mine if one.prompt_tokens]
+    lengths = np.sort(np.asarray([iteration.duration_ns for iteration in iterations], dtype=np.int64))
+    spent = sum(iteration.duration_ns for iteration in iterations)
+    sequences = [iteration.sequences for iteration in iterations if iteration.sequences is not None]
+    tokens = [iteration.tokens for iteration in iterations if iteration.tokens is not None]
+    prompts = [(iteration.prompt_tokens, iteration.duration_ns) for iteration in iterations if iteration.prompt_tokens]
     is_prefill = phase == "prefill" and len(prompts) > 0
-    idle, talk = (sum(one.parts.get(name, 0) for one in mine) for name in ("idle", "communication"))
-    lengths_told = [one.length for one in mine if one.length is not None]
-    has_tasks = all(one.tasks is not None for one in mine)
+    idle, talk = (sum(iteration.parts.get(name, 0) for iteration in iterations) for name in ("idle", "communication"))
+    lengths_told = [iteration.length for iteration in iterations if iteration.length is not None]
+    has_tasks = all(iteration.tasks is not None for iteration in iterations)
     return PhaseRow(
         **where,
         phase=say(PHASES[phase]),
-        iterations=len(mine),
+        iterations=len(iterations),
         total_ns=spent,
         share=rounded(share_of(spent, total_ns)),
-        mean_ns=spent / len(mine),
+        mean_ns=spent / len(iterations),
         p50_ns=quantile(lengths, 0.5),
         p95_ns=quantile(lengths, 0.95),
         sequences=round(sum(sequences) / len(sequences), 3) if sequences else None,
@@ -269,18 +269,18 @@ def _phase(where: _Where, phase: str, mine: Sequence[Iteration], total_ns: int) 
         computing_ns=spent - idle - talk if has_tasks else None,
         communication_ns=talk if has_tasks else None,
         idle_ns=idle,
-        per_output_token_ns=spent / len(mine) if phase == "decode" else None,
+        per_output_token_ns=spent / len(iterations) if phase == "decode" else None,
         per_prompt_token_ns=sum(ns for _, ns in prompts) / sum(count or 0 for count, _ in prompts)
         if is_prefill
         else None,
     )
 
 
-def _parts(where: _Where, phase: str, mine: Sequence[Iteration]) -> Iterator[PhasePart]:
+def _parts(where: _Where, phase: str, iterations: Sequence[Iteration]) -> Iterator[PhasePart]:
     from aoe_reports.topics.serving.roles import PARTS
 
-    whole = sum(one.duration_ns for one in mine)
-    sums = {part: sum(one.parts.get(part, 0) for one in mine) for part in PARTS}
+    whole = sum(iteration.duration_ns for iteration in iterations)
+    sums = {part: sum(iteration.parts.get(part, 0) for iteration in iterations) for part in PARTS}
     for part, spent in sorted(sums.items(), key=lambda one: -one[1]):
         if spent:
             yield PhasePart(
@@ -291,5 +291,5 @@ def _parts(where: _Where, phase: str, mine: Sequence[Iteration]) -> Iterator[Pha
                 part=say(PART_WORDS[part]),
                 total_ns=spent,
                 share=rounded(share_of(spent, whole)),
-                mean_ns=spent / len(mine),
+                mean_ns=spent / len(iterations),
             )

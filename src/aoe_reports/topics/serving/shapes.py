@@ -92,10 +92,10 @@ def _tokens_of(query: Shape, sequences: int | None, rows: int | None) -> int | N
 @lru_cache(maxsize=1 << 14)
 def product_of(outputs: str | None) -> tuple[int | None, int | None]:
     """(rows, columns) of what a matrix product writes."""
-    told = shapes_of(outputs)
-    if not told or len(told[0]) < _FLAT:
+    shapes = shapes_of(outputs)
+    if not shapes or len(shapes[0]) < _FLAT:
         return None, None
-    *rows, columns = told[0]
+    *rows, columns = shapes[0]
     count = 1
     for size in rows:
         count *= size
@@ -105,8 +105,8 @@ def product_of(outputs: str | None) -> tuple[int | None, int | None]:
 @lru_cache(maxsize=1 << 14)
 def embedding_of(inputs: str | None) -> tuple[int, int] | None:
     """(words, hidden size) of what may be a table of embeddings; null for other gathers."""
-    told = shapes_of(inputs)
-    if not told or len(told[0]) != _FLAT:
+    shapes = shapes_of(inputs)
+    if not shapes or len(shapes[0]) != _FLAT:
         return None
-    words, hidden = told[0]
+    words, hidden = shapes[0]
     return (words, hidden) if words >= _MIN_WORDS and hidden >= _MIN_HIDDEN and words > hidden // 2 else None

@@ -32,17 +32,17 @@ def _time(ns: float) -> Text:
 
 def headline_of(phases: Sequence[PhaseRow], parts: Sequence[PhasePart]) -> str:
     """The decode of the device that spends most on it: the time per output token, and what dominates it."""
-    decodes = [one for one in phases if one.phase == "decode"]
+    decodes = [phase for phase in phases if phase.phase == "decode"]
     told = []
     if decodes:
         most = max(decodes, key=lambda one: one.total_ns)
         told.append(_of_decode(most, parts))
-    prefills = [one for one in phases if one.phase == "prefill" and one.per_prompt_token_ns is not None]
+    prefills = [phase for phase in phases if phase.phase == "prefill" and phase.per_prompt_token_ns is not None]
     if prefills:
         most = max(prefills, key=lambda one: one.total_ns)
         told.append(say("Prefill: {time} per prompt token.", time=_time(most.per_prompt_token_ns or 0.0)))
     if not told and phases:
-        count = sum(one.iterations for one in phases)
+        count = sum(phase.iterations for phase in phases)
         told.append(
             count_of(
                 count,
@@ -55,7 +55,7 @@ def headline_of(phases: Sequence[PhaseRow], parts: Sequence[PhasePart]) -> str:
 
 def _of_decode(most: PhaseRow, parts: Sequence[PhasePart]) -> Text:
     where = (most.run, most.rank_id, most.device_id)
-    mine = [one for one in parts if one.phase == "decode" and (one.run, one.rank_id, one.device_id) == where]
+    mine = [part for part in parts if part.phase == "decode" and (part.run, part.rank_id, part.device_id) == where]
     busy = [one for one in mine if one.part != PART_WORDS["idle"]]
     idle = most.idle_ns / most.total_ns if most.total_ns else 0.0
     rank = "" if most.rank_id is None else say(" on rank {rank}", rank=most.rank_id)
@@ -89,7 +89,7 @@ def _of_decode(most: PhaseRow, parts: Sequence[PhasePart]) -> Text:
 def sentences_of(iterations: Sequence[Iteration]) -> list[Text]:
     """What is to be known of the figures: what cut iterations, what is unknown, what is left out."""
     told = [*_cut_by(iterations), *_of_batches(iterations)]
-    cut = sum(not one.is_whole for one in iterations)
+    cut = sum(not iteration.is_whole for iteration in iterations)
     if cut:
         told.append(
             count_of(
@@ -98,7 +98,7 @@ def sentences_of(iterations: Sequence[Iteration]) -> list[Text]:
                 "{number} iterations are cut off by the capture, and in no row.",
             )
         )
-    unknown = sum(one.phase == "unknown" for one in iterations)
+    unknown = sum(iteration.phase == "unknown" for iteration in iterations)
     if unknown:
         told.append(
             count_of(
@@ -107,7 +107,7 @@ def sentences_of(iterations: Sequence[Iteration]) -> list[Text]:
                 "The phase is unknown for {number} iterations: their attention serves both, and their shapes are not recorded.",
             )
         )
-    if any(one.drafted for one in iterations):
+    if any(iteration.drafted for iteration in iterations):
         told.append(
             say(
                 "Drafts are verified: a sequence may get several tokens in an iteration, so a token takes at most that long."
@@ -117,7 +117,7 @@ def sentences_of(iterations: Sequence[Iteration]) -> list[Text]:
 
 
 def _cut_by(iterations: Sequence[Iteration]) -> Iterator[Text]:
-    counts = Counter(one.cut_by for one in iterations)
+    counts = Counter(iteration.cut_by for iteration in iterations)
     if len(counts) == 1:
         yield say(_CUT_BY[next(iter(counts))])
     elif counts["batches"]:
@@ -139,10 +139,10 @@ def _cut_by(iterations: Sequence[Iteration]) -> Iterator[Text]:
 def _of_batches(iterations: Sequence[Iteration]) -> Iterator[Text]:
     """What batches of the service tell of iterations, and what not."""
     phases, sequences, tokens, lengths = (
-        sum(getattr(one, name) == "batches" for one in iterations)
+        sum(getattr(iteration, name) == "batches" for iteration in iterations)
         for name in ("told_by", "sequences_by", "tokens_by", "lengths_by")
     )
-    requests = sum(one.lengths_by == "requests" for one in iterations)
+    requests = sum(iteration.lengths_by == "requests" for iteration in iterations)
     if phases or sequences or tokens or lengths or requests:
         yield say(
             "Of {all:,} iterations batches of the service give the phase ({phases:,}), sequences ({sequences:,}), tokens ({tokens:,}) and the "
@@ -154,7 +154,7 @@ def _of_batches(iterations: Sequence[Iteration]) -> Iterator[Text]:
             lengths=lengths,
             requests=requests,
         )
-    if any(one.tasks is None for one in iterations):
+    if any(iteration.tasks is None for iteration in iterations):
         yield say(
             "No task of a device was recorded beside the batches of the service: an iteration is the time from the end of one batch to that of "
             "the next on its host, and idle is what no batch runs in."

@@ -63,7 +63,7 @@ def _of_group(
     ranks: Sequence[ComparedRank], group: int | None, times: Mapping[str, Mapping[Member, int]]
 ) -> Iterator[ExpertLoad]:
     for op_type, by_member in times.items():
-        mine = [by_member.get(one.member, 0) for one in ranks]
+        mine = [by_member.get(rank.member, 0) for rank in ranks]
         if not any(mine):
             continue
         place = mine.index(max(mine))
@@ -78,5 +78,5 @@ def _of_group(
             max_ns=mine[place],
             mean_ns=sum(mine) / len(mine),
             rest=rest[place] * len(rest) / sum(rest) if sum(rest) > 0 else 1.0,
-            computing_ns=sum(one.computing_ns for one in ranks) / len(ranks),
+            computing_ns=sum(rank.computing_ns for rank in ranks) / len(ranks),
         )

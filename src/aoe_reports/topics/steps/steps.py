@@ -256,49 +256,51 @@ def _skew(run: str, steps: Sequence[Step], number: int | None) -> list[Finding]:
     return found
 
 
-def _bubbles(run: str, found: Pipeline) -> Finding:
+def _bubbles(run: str, pipeline: Pipeline) -> Finding:
     """How much of the steps of a pipeline is waiting for other stages, and whether one stage is longer than the others."""
     from aoe_reports.topics.rules import PIPELINE_BUBBLES
 
     told = say(
         "{ranks} ranks wait in bubbles for {share:.1%} of their steps, rank {waiting} most ({most:.1%})",
-        ranks=found.ranks,
-        share=found.bubble_share,
-        waiting=found.waiting,
-        most=found.waiting_share,
+        ranks=pipeline.ranks,
+        share=pipeline.bubble_share,
+        waiting=pipeline.waiting,
+        most=pipeline.waiting_share,
     )
-    return PIPELINE_BUBBLES.found(run, join("; ", (told, *(_of_stages(found) if found.stages else [_of_ranks(found)]))))
+    return PIPELINE_BUBBLES.found(
+        run, join("; ", (told, *(_of_stages(pipeline) if pipeline.stages else [_of_ranks(pipeline)])))
+    )
 
 
-def _of_ranks(found: Pipeline) -> str:
+def _of_ranks(pipeline: Pipeline) -> str:
     """Which rank computes longest; its stage is not known."""
     from aoe_reports.topics.steps.pipeline import NOTABLE_IMBALANCE
 
-    if found.is_balanced:
+    if pipeline.is_balanced:
         return say(
             "no rank computes {limit:.0%} longer than the median: more micro-batches make bubbles shorter, moving layers does not",
             limit=NOTABLE_IMBALANCE,
         )
     return say(
         "rank {busiest} computes longest, {time:.3f} us a step, {more:.1%} longer than the median: its stage has more work than others, or the rank is slow (see `stragglers`)",
-        busiest=found.busiest,
-        time=found.computing_ns / 1000,
-        more=found.imbalance,
+        busiest=pipeline.busiest,
+        time=pipeline.computing_ns / 1000,
+        more=pipeline.imbalance,
     )
 
 
-def _of_stages(found: Pipeline) -> Iterator[str]:
+def _of_stages(pipeline: Pipeline) -> Iterator[str]:
     """Which stage computes longest, by the median of its ranks, and which rank is longer than those of its stage."""
     from aoe_reports.topics.steps.pipeline import NOTABLE_IMBALANCE
 
-    longest, slow = found.longest, found.with_slow_rank
+    longest, slow = pipeline.longest, pipeline.with_slow_rank
     if longest is not None:
         yield say(
             "stage {stage} computes longest, {time:.3f} us a step (median of ranks), {more:.1%} longer than the median of {stages} stages: it has more work than others, or its ranks are slow (see `stragglers`)",
             stage=longest.stage,
             time=longest.computing_ns / 1000,
             more=longest.slower,
-            stages=len(found.stages),
+            stages=len(pipeline.stages),
         )
     if slow is not None:
         yield say(
@@ -311,7 +313,7 @@ def _of_stages(found: Pipeline) -> Iterator[str]:
         yield say(
             "no stage computes {limit:.0%} longer than the median of {stages} stages: more micro-batches make bubbles shorter, moving layers does not",
             limit=NOTABLE_IMBALANCE,
-            stages=len(found.stages),
+            stages=len(pipeline.stages),
         )
 
 

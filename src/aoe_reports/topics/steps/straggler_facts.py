@@ -89,8 +89,8 @@ def find_stragglers(sums: pa.Table, stages: Mapping[int, int] = MappingProxyType
     return sorted(found, key=lambda one: (one.state != "slow", one.lost_ns is None, -(one.lost_ns or 0), _key(one)))
 
 
-def _key(one: ComparedRank) -> tuple[int, ...]:
-    return tuple(-1 if number is None else number for number in one.member)
+def _key(rank: ComparedRank) -> tuple[int, ...]:
+    return tuple(-1 if number is None else number for number in rank.member)
 
 
 def _members(sums: pa.Table) -> tuple[list[Member], Ints]:
@@ -265,7 +265,9 @@ def compare_hosts(ranks: Sequence[ComparedRank], hosts: Mapping[Member, str]) ->
     A host is slow if all of its ranks are, or if it is as far from the other hosts as a slow rank is from its peers.
     """
     by_host = lists_by_key(
-        (hosts[one.member], one) for one in ranks if one.state is not None and one.median_ns and one.member in hosts
+        (hosts[rank.member], rank)
+        for rank in ranks
+        if rank.state is not None and rank.median_ns and rank.member in hosts
     )
     several = {host: mine for host, mine in by_host.items() if len(mine) > 1}
     if len(several) < 2:  # noqa: PLR2004 -- nothing to compare with
@@ -334,7 +336,7 @@ def _cause(total_ns: int, median_ns: int, operators: Sequence[TypeLoss], *, alik
 
 def median_waits(ranks: Sequence[ComparedRank], waits: Mapping[Member, float]) -> dict[int, float]:
     """The median of each role of what its ranks wait, of those of which that is known."""
-    by_role = lists_by_key((one.role, waits[one.member]) for one in ranks if one.member in waits)
+    by_role = lists_by_key((rank.role, waits[rank.member]) for rank in ranks if rank.member in waits)
     return {role: median(values) for role, values in by_role.items()}
 
 

@@ -80,13 +80,13 @@ class ComparedRun:
     @property
     def slow_hosts(self) -> list[ComparedHost]:
         """The hosts that are slow as a whole."""
-        return [one for one in self.hosts if one.state == "slow"]
+        return [host for host in self.hosts if host.state == "slow"]
 
     @property
     def slow_ranks(self) -> list[ComparedRank]:
         """The slow ranks of other hosts, without those of the longest stage where more than half of its ranks are slow."""
-        hosts, longest = {one.host for one in self.slow_hosts}, self.longest_stage
-        slow = [one for one in self.ranks if one.state == "slow" and self.host_of.get(one.member) not in hosts]
+        hosts, longest = {host.host for host in self.slow_hosts}, self.longest_stage
+        slow = [rank for rank in self.ranks if rank.state == "slow" and self.host_of.get(rank.member) not in hosts]
         others = [one for one in slow if longest is None or one.rank_id not in longest.members]
         return others if longest is not None and 2 * (len(slow) - len(others)) > longest.ranks else slow
 
@@ -95,10 +95,10 @@ class ComparedRun:
         """The stage that computes notably longer than the others, unless its hosts are slow."""
         from aoe_reports.topics.steps.pipeline import longest_of
 
-        found, hosts = longest_of(self.stages), {one.host for one in self.slow_hosts}
+        found, hosts = longest_of(self.stages), {host.host for host in self.slow_hosts}
         if found is None:
             return None
-        mine = [one.member for one in self.ranks if one.rank_id in found.members]
+        mine = [rank.member for rank in self.ranks if rank.rank_id in found.members]
         return None if all(self.host_of.get(member) in hosts for member in mine) else found
 
 
@@ -214,7 +214,7 @@ def _compared(parts: Sequence[tuple[Unit, Sums]], clusters: Sequence[Cluster], *
     from aoe_reports.engine.clusters import layout_of_run
 
     types = pa.concat_tables([sums.types for _, sums in parts])
-    waits = [one for _, sums in parts for one in sums.waits]
+    waits = [wait for _, sums in parts for wait in sums.waits]
     hosts = {member: sums.host for _, sums in parts if sums.host is not None for member in _members(sums.types)}
     run, untold = parts[0][0].run, _members(types) - {member for member, _, _ in waits}
     waits += _waits_of_cluster(clusters, run, untold)
@@ -314,7 +314,7 @@ def _without_peers(run: ComparedRun) -> Iterator[Finding]:
     from aoe_reports.rules.found import listed
     from aoe_reports.topics.rules import NO_PEERS
 
-    alone = [_name(one) for one in run.ranks if not one.peers]
+    alone = [_name(rank) for rank in run.ranks if not rank.peers]
     if len(run.ranks) == 1:
         yield NO_PEERS.found(run.label, say("only one rank here: there are no peers to compare it with"))
     elif alone:
@@ -322,8 +322,8 @@ def _without_peers(run: ComparedRun) -> Iterator[Finding]:
         yield NO_PEERS.found(run.label, message)
 
 
-def _name(one: ComparedRank) -> str:
-    return _name_of(one.member)
+def _name(rank: ComparedRank) -> str:
+    return _name_of(rank.member)
 
 
 def _name_of(member: Member) -> str:
@@ -354,11 +354,11 @@ def _captured(asked: Request[StragglerOptions]) -> int:
 
 def headline_of(runs: Sequence[ComparedRun], captured: int = 0) -> str:
     """Whom the others wait for, or that there is nobody, of `captured` ranks."""
-    every = [(run, one) for run in runs for one in run.ranks]
+    every = [(run, rank) for run in runs for rank in run.ranks]
     if not every:
         return ""
-    slow = [(run, one) for run in runs for one in run.slow_ranks]
-    hosts = [(run, one) for run in runs for one in run.slow_hosts]
+    slow = [(run, rank) for run in runs for rank in run.slow_ranks]
+    hosts = [(run, host) for run in runs for host in run.slow_hosts]
     judged = sum(one.state is not None for _, one in every)
     texts: list[str] = [_about_host(run, one) for run, one in hosts[:SHOWN_HOSTS]]
     if len(hosts) > SHOWN_HOSTS:
@@ -386,15 +386,15 @@ def headline_of(runs: Sequence[ComparedRun], captured: int = 0) -> str:
     return say("{text}.", text=capital(join("; ", texts)))
 
 
-def _about_host(run: ComparedRun, one: ComparedHost) -> str:
+def _about_host(run: ComparedRun, host: ComparedHost) -> str:
     return say(
         "{host} is slow: {slow} of its {count} ranks are, and the median of them computes {slower:.1%} longer than its peers; look at the host (cooling, power, what else runs there)",
-        host=say("host {value}", value=one.host)
+        host=say("host {value}", value=host.host)
         if run.alone
-        else say("host {value} of {run}", value=one.host, run=run.label),
-        slow=one.slow_ranks,
-        count=one.ranks,
-        slower=one.slower,
+        else say("host {value} of {run}", value=host.host, run=run.label),
+        slow=host.slow_ranks,
+        count=host.ranks,
+        slower=host.slower,
     )
 
 
@@ -494,57 +494,57 @@ def _repeated(ranks: Sequence[ComparedRank]) -> str:
     return listed(again) if again else ""
 
 
-def _about(run: ComparedRun, one: ComparedRank) -> list[str]:
+def _about(run: ComparedRun, rank: ComparedRank) -> list[str]:
     """How much longer a rank computes, in what, and whether its peers wait for it."""
-    return [_longer(run, one), *_evidence(one), *_awaited(run, one)]
+    return [_longer(run, rank), *_evidence(rank), *_awaited(run, rank)]
 
 
-def _longer(run: ComparedRun, one: ComparedRank) -> str:
-    name, groups = _name(one), _groups_of(run.layout, one.rank_id)
+def _longer(run: ComparedRun, rank: ComparedRank) -> str:
+    name, groups = _name(rank), _groups_of(run.layout, rank.rank_id)
     if groups is not None:
         name = say("{rank} ({groups})", rank=name, groups=groups)
-    (before, after), unit = times_in_one_unit(one.median_ns or 0, one.computing_ns)
+    (before, after), unit = times_in_one_unit(rank.median_ns or 0, rank.computing_ns)
     return count_of(
-        one.peers,
+        rank.peers,
         "{rank} computes {slower:.1%} longer than the median of itself and its peer ({before} → {after} {unit})",
         "{rank} computes {slower:.1%} longer than the median of its {number:,} peers ({before} → {after} {unit})",
         rank=name if run.alone else say("{rank} of {run}", rank=name, run=run.label),
-        slower=one.slower or 0,
+        slower=rank.slower or 0,
         before=before,
         after=after,
         unit=unit,
     )
 
 
-def _evidence(one: ComparedRank) -> Iterator[str]:
+def _evidence(rank: ComparedRank) -> Iterator[str]:
     """Where to look: a slow chip slows all operators alike, a slow operator only itself."""
-    counts = {"slower": one.slower_types, "types": one.types}
-    if one.cause == "more calls":
+    counts = {"slower": rank.slower_types, "types": rank.types}
+    if rank.cause == "more calls":
         yield say(
             "it runs more calls than its peers ({more:+.1%}), which take most of the difference: it has more work, its chip need not be slow",
-            more=one.more_calls,
+            more=rank.more_calls,
         )
-    elif one.cause == "all operators":
+    elif rank.cause == "all operators":
         yield say(
             "{slower} of {types} operator types are slower: look at the chip (frequency, temperature), not at an operator",
             **counts,
         )
-    elif one.cause == "one operator":
-        (time,), unit = times_in_one_unit(one.operators[0].lost_ns)
+    elif rank.cause == "one operator":
+        (time,), unit = times_in_one_unit(rank.operators[0].lost_ns)
         yield say(
             "operator type {op_type} takes {time} {unit} longer, the others about as long as usual: look at it, not at the chip",
-            op_type=one.operators[0].op_type,
+            op_type=rank.operators[0].op_type,
             time=time,
             unit=unit,
         )
-    elif (one.types or 0) > 1:
+    elif (rank.types or 0) > 1:
         yield say("{slower} of {types} operator types are slower", **counts)
 
 
-def _awaited(run: ComparedRun, one: ComparedRank) -> Iterator[str]:
+def _awaited(run: ComparedRun, rank: ComparedRank) -> Iterator[str]:
     """That its peers wait for it: it waits less than they do in communication, by half of what it computes longer, or more."""
-    own, usual, steps = run.waits.get(one.member), run.medians.get(one.role), run.steps.get(one.member)
-    if own is None or usual is None or steps is None or 2 * (usual - own) * steps < (one.lost_ns or 0):
+    own, usual, steps = run.waits.get(rank.member), run.medians.get(rank.role), run.steps.get(rank.member)
+    if own is None or usual is None or steps is None or 2 * (usual - own) * steps < (rank.lost_ns or 0):
         return
     (mine, theirs), unit = times_in_one_unit(own, usual)
     yield say(

@@ -72,8 +72,8 @@ def preflight(folder: Path, options: PreflightOptions) -> JobAnswer:
 
 
 def _headline(checks: Sequence[Check]) -> Text:
-    failed = [one.rule for one in checks if one.verdict == "fail"]
-    unknown = sum(one.verdict == "unknown" for one in checks)
+    failed = [check.rule for check in checks if check.verdict == "fail"]
+    unknown = sum(check.verdict == "unknown" for check in checks)
     said = (
         say("This machine is not fit for the job: {rules}.", rules=join(", ", failed))
         if failed
@@ -91,9 +91,9 @@ def _headline(checks: Sequence[Check]) -> Text:
 
 def _next(checks: Sequence[Check], folder: Path) -> Text:
     place = shlex.quote(str(folder))
-    if any(one.verdict == "fail" for one in checks):
+    if any(check.verdict == "fail" for check in checks):
         return say("next: mend what fails, then run `aoe-reports tune check {folder}` again", folder=place)
-    if any(one.verdict == "unknown" and one.declare for one in checks):
+    if any(check.verdict == "unknown" and check.declare for check in checks):
         return say(
             "next: `aoe-reports tune run {folder}`, or first declare what is unknown (`--declare`, column Declare)",
             folder=place,
@@ -123,10 +123,12 @@ def describe_check(check: Check) -> str:
 def read_host(path: Path) -> Host:
     """The host that a file describes."""
     data = read_bytes(path, _MAX_DESCRIPTION)
-    found: list[Finding] = []
-    parsed, document, cut = parse_json(path, as_utf8(path, data, found), found, "part")
-    if not parsed or cut is not None or found or len(data) > _MAX_DESCRIPTION:
-        raise ReadError(path, found[0].message if found else say("not JSON"), say("expected the description of a host"))
+    findings: list[Finding] = []
+    parsed, document, cut = parse_json(path, as_utf8(path, data, findings), findings, "part")
+    if not parsed or cut is not None or findings or len(data) > _MAX_DESCRIPTION:
+        raise ReadError(
+            path, findings[0].message if findings else say("not JSON"), say("expected the description of a host")
+        )
     try:
         return host_of_document(document)
     except UsageError as error:

@@ -190,8 +190,8 @@ def _left_behind(layout: BankLayout, soc: str, *, dry_run: bool) -> tuple[list[P
     left = look_for_left(layout, soc)
     if not left.clear:
         return [], [ADOPT_UNCLEAR.found(str(left.journal), describe_unclear(left))]
-    found = _found_left(left, dry_run=dry_run)
-    return [] if dry_run else complete_left(left), found
+    findings = _found_left(left, dry_run=dry_run)
+    return [] if dry_run else complete_left(left), findings
 
 
 def _found_left(left: Left, *, dry_run: bool) -> list[Finding]:

@@ -83,8 +83,8 @@ class ClaimListed:
     def read_results(self, paths: Sequence[Path]) -> ClaimsRead:
         """What the tables at or below some paths claim."""
         read = read_each(FILES[0], paths, read_claim_list, lambda part: part.findings)
-        told = [Claims(part.claims, claimed_by=(self.title,) if part.claims else ()) for part in read.parts]
-        return ClaimsRead(claims_together(told), read.findings, read.unreadable)
+        claims = [Claims(part.claims, claimed_by=(self.title,) if part.claims else ()) for part in read.parts]
+        return ClaimsRead(claims_together(claims), read.findings, read.unreadable)
 
 
 TUNER: Tuner = ClaimListed()

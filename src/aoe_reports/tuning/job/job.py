@@ -318,9 +318,9 @@ class _Job:
             )
         if text is not None:
             raise UsageError(text)
-        for one in state.attempts:
-            if one.status == "running":
-                one.status = "interrupted"  # we were killed
+        for attempt in state.attempts:
+            if attempt.status == "running":
+                attempt.status = "interrupted"  # we were killed
 
     def _put_away(self) -> None:
         """Move what an earlier job left into a folder: nothing is deleted."""
@@ -431,10 +431,10 @@ class _Job:
     # Stages
 
     def _recall(self) -> None:
-        for one in self.state.attempts:
-            files = sorted(self._stamps(self.here / RUNS / one.folder))
+        for attempt in self.state.attempts:
+            files = sorted(self._stamps(self.here / RUNS / attempt.folder))
             tasks = self.driver.read(files, interrupted=True).tasks
-            self.attempts.append(_Attempt(one, tasks, []))
+            self.attempts.append(_Attempt(attempt, tasks, []))
 
     def _stamps(self, *folders: Path) -> dict[Path, _Stamp]:
         """The result files directly in some folders, each with a stamp that changes when it is written."""
@@ -579,7 +579,7 @@ class _Job:
         """What is said beside the rows, as JSON."""
         state, tuned = self.state, self.tuned
         bank = {} if state.bank is None else state.bank.as_document()
-        runs = [one.as_document() for one in state.attempts]
+        runs = [attempt.as_document() for attempt in state.attempts]
         return {
             "aoe": None if state.tool is None else asdict(state.tool),
             "counts": {**Counter(one.status for one in tuned.rows)},
@@ -591,7 +591,7 @@ class _Job:
         }
 
     def _status(self, last: Sequence[_Attempt]) -> str:
-        statuses = {one.run.stage: one.run.status for one in last}
+        statuses = {attempt.run.stage: attempt.run.status for attempt in last}
         if all(statuses.get(stage.name) == "done" for stage in self.stages):
             return "done"
         return "interrupted" if self.stop.signal is not None or "interrupted" in statuses.values() else "failed"

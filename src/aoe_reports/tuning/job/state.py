@@ -121,7 +121,7 @@ class JobState:
             "job": asdict(self.job),
             "bank": None if self.bank is None else self.bank.as_document(),
             "aoe": None if self.tool is None else asdict(self.tool),
-            "attempts": [one.as_document() for one in self.attempts],
+            "attempts": [attempt.as_document() for attempt in self.attempts],
         }
 
 

@@ -57,17 +57,19 @@ def read_candidates(path: Path, most: int | None = None) -> Candidates:
 
 def read_file(path: Path, most: int | None) -> TunerFile:
     """What `check` and `inspect` show of one file."""
-    one = read_candidates(path, most)
-    if not one.sound:
-        return TunerFile(None, (), None, None, one.findings)
+    candidates = read_candidates(path, most)
+    if not candidates.sound:
+        return TunerFile(None, (), None, None, candidates.findings)
     summary: JsonObject = {
-        "problem": one.problem,
-        "candidates": one.count,
-        "measured": one.measured,
-        "best": one.best,
-        "best_us": one.best_us,
+        "problem": candidates.problem,
+        "candidates": candidates.count,
+        "measured": candidates.measured,
+        "best": candidates.best,
+        "best_us": candidates.best_us,
     }
-    return TunerFile(1, () if one.best is None else (one.best,), one.measured, summary, one.findings)
+    return TunerFile(
+        1, () if candidates.best is None else (candidates.best,), candidates.measured, summary, candidates.findings
+    )
 
 
 def _wrong(row: ClaimRow) -> str | None:

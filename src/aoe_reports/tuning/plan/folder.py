@@ -190,10 +190,10 @@ def read_json(path: Path, schema: str | None, expected: str) -> Json:
     data = read_bytes(path, MAX_PLAN_BYTES)
     if len(data) > MAX_PLAN_BYTES:
         raise ReadError(path, say("too large"), expected)
-    found: list[Finding] = []
-    parsed, document, cut = parse_json(path, as_utf8(path, data, found), found, "part")
-    if not parsed or cut is not None or found:
-        first = found[0] if found else None
+    findings: list[Finding] = []
+    parsed, document, cut = parse_json(path, as_utf8(path, data, findings), findings, "part")
+    if not parsed or cut is not None or findings:
+        first = findings[0] if findings else None
         raise ReadError(
             path, first.message if first else say("the text is truncated"), expected, first.line if first else None
         )

@@ -150,12 +150,12 @@ class Plan:
     @property
     def expected_saving_us(self) -> float | None:
         """What all candidates together are expected to save of a step; null without a candidate."""
-        return _sum(one.expected_saving_us for one in self.candidates)
+        return _sum(candidate.expected_saving_us for candidate in self.candidates)
 
     @property
     def assumed(self) -> tuple[Candidate, ...]:
         """The candidates whose saving is assumed: no result of their type is known."""
-        return tuple(one for one in self.candidates if one.assumed)
+        return tuple(candidate for candidate in self.candidates if candidate.assumed)
 
     @property
     def assumed_saving_us(self) -> float | None:

@@ -381,14 +381,14 @@ def _within(
     chosen: list[Candidate] = []
     left: list[tuple[Candidate, Why]] = []
     spent = 0.0
-    for one in candidates:
-        cost = one.cost_s or 0.0
+    for candidate in candidates:
+        cost = candidate.cost_s or 0.0
         if options.top is not None and len(chosen) >= options.top:
-            left.append((one, "beyond-top"))
+            left.append((candidate, "beyond-top"))
         elif options.budget_s is not None and spent + cost > options.budget_s:
-            left.append((one, "beyond-budget"))
+            left.append((candidate, "beyond-budget"))
         else:
-            chosen.append(one)
+            chosen.append(candidate)
             spent += cost
     return chosen, left
 

@@ -228,7 +228,7 @@ def _how(plan: Plan, options: PlanOptions, priors: Priors) -> list[str]:
             "the operator or of the step.",
             source=DEFAULT_SOURCE,
         ),
-        *([_BY_PATH] if any(one.path_saving_us is not None for one in plan.candidates) else []),
+        *([_BY_PATH] if any(candidate.path_saving_us is not None for candidate in plan.candidates) else []),
         say("Tuning takes {seconds:,.1f} s per operator and shape ({how}).", seconds=priors.cost_s, how=cost),
         say("Operators below {share:.3%} of the step are left out (--min-share).", share=options.min_share),
     ]

@@ -56,7 +56,7 @@ class Autotuned:
     @property
     def ran(self) -> tuple[TimedConfig, ...]:
         """The configurations that could be run."""
-        return tuple(one for one in self.configs if one.median_ms is not None)
+        return tuple(config for config in self.configs if config.median_ms is not None)
 
     @property
     def first(self) -> TimedConfig | None:
@@ -72,17 +72,17 @@ class Autotuned:
 def read_autotuned(path: Path, most: int | None = None) -> Autotuned:
     """One file of the cache; ReadError only where it cannot be opened."""
     data, limit = read_bytes(path, most), most or MAX_RESULT_BYTES
-    found: list[Finding] = []
+    findings: list[Finding] = []
     document = None
     if len(data) > limit:
         message = say("at most {limit} bytes are read; this file is larger", limit=limit)
-        found.append(JSON_TOO_LARGE.found(str(path), message))
+        findings.append(JSON_TOO_LARGE.found(str(path), message))
     else:
-        document = _parsed(path, data, found)
-    configs = _configs(path, document, found) if not has(found, "error") else ()
+        document = _parsed(path, data, findings)
+    configs = _configs(path, document, findings) if not has(findings, "error") else ()
     key = document.get("key") if isinstance(document, dict) else None
     shown = ", ".join(map(str, key)) if isinstance(key, list) else ""
-    return Autotuned(path, path.name.removesuffix(SUFFIX), shown, configs, tuple(found))
+    return Autotuned(path, path.name.removesuffix(SUFFIX), shown, configs, tuple(findings))
 
 
 def read_file(path: Path, most: int | None) -> TunerFile:
@@ -101,14 +101,14 @@ def read_file(path: Path, most: int | None) -> TunerFile:
     return TunerFile(1, (one.kernel,), len(one.configs), summary, one.findings)
 
 
-def _parsed(path: Path, data: bytes, found: list[Finding]) -> Any:
+def _parsed(path: Path, data: bytes, findings: list[Finding]) -> Any:
     """The document of a text; of one that is no JSON it is found why, and nothing is used."""
 
     def once(members: list[tuple[str, Json]]) -> JsonObject:
         for key, count in Counter(key for key, _ in members).items():
             if count > 1:
                 text = say("the key {key!r} occurs more than once in one object; Triton uses the last", key=key[:200])
-                found.append(JSON_DUPLICATE_KEY.found(str(path), text))
+                findings.append(JSON_DUPLICATE_KEY.found(str(path), text))
         return dict(members)
 
     try:
@@ -117,9 +117,9 @@ def _parsed(path: Path, data: bytes, found: list[Finding]) -> Any:
         cut = error.pos >= len(error.doc.rstrip()) or error.msg.startswith("Unterminated string")
         what = say("the text ends before the document does; its content is not used") if cut else _not_json(error.msg)
         rule = JSON_TRUNCATED if cut else JSON_SYNTAX
-        found.append(rule.found(str(path), what, error.lineno, error.colno))
+        findings.append(rule.found(str(path), what, error.lineno, error.colno))
     except (UnicodeDecodeError, RecursionError) as error:
-        found.append(JSON_SYNTAX.found(str(path), _not_json(str(error))))
+        findings.append(JSON_SYNTAX.found(str(path), _not_json(str(error))))
     return None
 
 
@@ -127,29 +127,31 @@ def _not_json(why: str) -> str:
     return say("not JSON: {why}; none of this file is used", why=why)
 
 
-def _configs(path: Path, document: Any, found: list[Finding]) -> tuple[TimedConfig, ...]:
+def _configs(path: Path, document: Any, findings: list[Finding]) -> tuple[TimedConfig, ...]:
     timings = document.get("configs_timings") if isinstance(document, dict) else None
     if not isinstance(timings, list) or not timings or not isinstance(document.get("key"), list):
         text = say("expected an object with a list `key` and a non-empty list `configs_timings`")
-        found.append(AUTOTUNE_FORM.found(str(path), text))
+        findings.append(AUTOTUNE_FORM.found(str(path), text))
         return ()
     configs: dict[str, TimedConfig] = {}
     for number, entry in enumerate(timings):
         at = f"/configs_timings/{number}"
         if not (isinstance(entry, list) and len(entry) == len(("config", "times")) and isinstance(entry[0], dict)):
-            found.append(AUTOTUNE_FORM.found(str(path), say("expected a configuration and its times"), pointer=at))
+            findings.append(AUTOTUNE_FORM.found(str(path), say("expected a configuration and its times"), pointer=at))
             continue
         config, times = _words(entry[0]), _times(entry[1])
         if times is None:
-            found.append(
+            findings.append(
                 AUTOTUNE_TIME.found(str(path), say("expected times above 0 in ms, or Infinity"), pointer=f"{at}/1")
             )
             continue
         if config in configs:
-            found.append(AUTOTUNE_DUPLICATE.found(str(path), say("{config}: occurs twice", config=config), pointer=at))
+            findings.append(
+                AUTOTUNE_DUPLICATE.found(str(path), say("{config}: occurs twice", config=config), pointer=at)
+            )
         configs[config] = TimedConfig(config, times[0] if math.isfinite(times[0]) else None, times)
     if configs and not any(one.median_ms is not None for one in configs.values()):
-        found.append(AUTOTUNE_NOTHING_RAN.found(str(path), say("all times are infinite")))
+        findings.append(AUTOTUNE_NOTHING_RAN.found(str(path), say("all times are infinite")))
     return tuple(configs.values())
 
 
@@ -159,7 +161,7 @@ def _times(value: Any) -> tuple[float, ...] | None:
     if not given or any(isinstance(one, bool) or not isinstance(one, (int, float)) for one in given):
         return None
     times = tuple(float(one) for one in given)
-    whole = all(0 < one < math.inf for one in times) or all(one == math.inf for one in times)
+    whole = all(0 < time < math.inf for time in times) or all(time == math.inf for time in times)
     return times if whole else None
 
 

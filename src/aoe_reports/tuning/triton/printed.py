@@ -43,9 +43,9 @@ def read_printed(path: Path, most: int | None = None) -> tuple[Autotuned, ...]:
 def read_printed_file(path: Path, most: int | None) -> TunerFile:
     """What `check` and `inspect` show of one log."""
     kernels = read_printed(path, most)
-    names = tuple(dict.fromkeys(one.kernel for one in kernels if one.kernel))
-    findings = tuple(finding for one in kernels for finding in one.findings)
-    return TunerFile(len(names), names, sum(len(one.configs) for one in kernels), None, findings)
+    names = tuple(dict.fromkeys(kernel.kernel for kernel in kernels if kernel.kernel))
+    findings = tuple(finding for kernel in kernels for finding in kernel.findings)
+    return TunerFile(len(names), names, sum(len(kernel.configs) for kernel in kernels), None, findings)
 
 
 def _kernels(path: Path, lines: list[str]) -> Iterator[Autotuned]:
@@ -63,15 +63,15 @@ def _timed(path: Path, kernel: str, lines: list[str], place: int) -> Autotuned:
     findings: list[Finding] = []
     selected: TimedConfig | None = None
     for number in range(place + 1, len(lines)):
-        found = _CONFIG.match(lines[number])
-        if found is None:
+        match = _CONFIG.match(lines[number])
+        if match is None:
             break
-        times = tuple(map(_number, _TIME.findall(found[2])))
+        times = tuple(map(_number, _TIME.findall(match[2])))
         if not times or min(times) <= 0:
             findings.append(AUTOTUNE_TIME.found(str(path), say("expected times above 0 in ms"), number + 1))
             continue
-        configs.append(TimedConfig(found[1], times[0], times))
-        if found[2].endswith(_SELECTED):
+        configs.append(TimedConfig(match[1], times[0], times))
+        if match[2].endswith(_SELECTED):
             selected = configs[-1]
     if not configs and not findings:
         findings.append(AUTOTUNE_FORM.found(str(path), say("no configuration follows"), place + 1))

@@ -33,9 +33,11 @@ class Triton:
         """What the caches at or below some paths claim, and logs that are named."""
         kept, printed = FILES
         caches = read_each(kept, paths, read_autotuned, lambda one: one.findings)
-        logs = read_each(printed, paths, read_printed, lambda kernels: [f for one in kernels for f in one.findings])
+        logs = read_each(
+            printed, paths, read_printed, lambda kernels: [f for kernel in kernels for f in kernel.findings]
+        )
         told, findings = claims_of_logs([one for log in logs.parts for one in log if one.sound])
-        claims = claims_together([told, claims_of_caches([one for one in caches.parts if one.sound])])
+        claims = claims_together([told, claims_of_caches([part for part in caches.parts if part.sound])])
         found = (*caches.findings, *logs.findings, *findings)
         return ClaimsRead(claims, found, caches.unreadable or logs.unreadable)
 

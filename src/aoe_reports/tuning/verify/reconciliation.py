@@ -59,7 +59,7 @@ def reconcile(both: Both, claimed_share: Collection[tuple[int, float]], touched:
     others = float(saved.sum()) - operators
     claimed = sum(share * float(per_step[0][group]) for group, share in claimed_share) if claimed_share else None
     step = None if before.step_us is None or after.step_us is None else before.step_us - after.step_us
-    found = Reconciliation(
+    reconciliation = Reconciliation(
         step_saving_us=step,
         claimed_us=claimed,
         operators_us=operators,
@@ -70,11 +70,11 @@ def reconcile(both: Both, claimed_share: Collection[tuple[int, float]], touched:
         _saved(both, f"{name}_ns") for name in ("communication_not_overlapped", "overlapped", "free")
     )
     if communication is None or overlapped is None or free is None or step is None:
-        return found
+        return reconciliation
     beside = (_saved(both, "computing_ns") or 0.0) - operators - others
     hidden, communication = overlapped - beside, communication + overlapped
     return replace(
-        found,
+        reconciliation,
         hidden_by_overlap_us=hidden,
         communication_us=communication,
         free_us=free,

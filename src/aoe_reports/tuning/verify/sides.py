@@ -170,13 +170,13 @@ def _summed(shares: Sequence[StepShares]) -> StepShares:
     """The sums over the steps of several captures; null if one of them lacks a value."""
     return replace(
         shares[0],
-        steps=sum(one.steps for one in shares),
-        computing_ns=sum(one.computing_ns for one in shares),
-        steps_known=all(one.steps_known for one in shares),
-        step_ns=_sum([one.step_ns for one in shares]),
-        communication_not_overlapped_ns=_sum([one.communication_not_overlapped_ns for one in shares]),
-        overlapped_ns=_sum([one.overlapped_ns for one in shares]),
-        free_ns=_sum([one.free_ns for one in shares]),
+        steps=sum(share.steps for share in shares),
+        computing_ns=sum(share.computing_ns for share in shares),
+        steps_known=all(share.steps_known for share in shares),
+        step_ns=_sum([share.step_ns for share in shares]),
+        communication_not_overlapped_ns=_sum([share.communication_not_overlapped_ns for share in shares]),
+        overlapped_ns=_sum([share.overlapped_ns for share in shares]),
+        free_ns=_sum([share.free_ns for share in shares]),
     )
 
 

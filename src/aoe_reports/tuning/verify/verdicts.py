@@ -66,7 +66,7 @@ class Verified:
     @property
     def claims_differ(self) -> bool:
         """Whether the tuner contradicts itself: what confirms one of its claims on the step does not confirm the other."""
-        changes = [one.change for one in self.step_claims]
+        changes = [claim.change for claim in self.step_claims]
         return len(changes) > 1 and min(changes) < 0 and max(changes) > CONFIRMED_PART * min(changes)
 
 
@@ -95,26 +95,26 @@ class _Evidence:
 def verify_claims(claims: Claims, before: MeasuredSide, after: MeasuredSide, *, needs_noise: bool = False) -> Verified:
     """Hold what is claimed against two profiles of one device; with `needs_noise` nothing is judged by the steps of two captures alone."""
     both = both_sides(before, after)
-    found = Matches(claims, both)
-    sample = Sample(both, found.groups)
-    held = _Evidence(claims, both, found, sample, noise_between(both, found.touched), needs_noise)
+    matches = Matches(claims, both)
+    sample = Sample(both, matches.groups)
+    evidence = _Evidence(claims, both, matches, sample, noise_between(both, matches.touched), needs_noise)
     rows = []
-    for match in found.matches:
-        others = (_unclaimed_row(held, match.claim, group) for group in match.others)
-        rows += [*_claimed_rows(held, match), *sorted(others, key=_by_shapes)]
-    together, work = _together(held), _work_ratio(both)
-    changes = [(group, found.change_of(claim, group)) for claim, groups in found.once for group in groups]
+    for match in matches.matches:
+        others = (_unclaimed_row(evidence, match.claim, group) for group in match.others)
+        rows += [*_claimed_rows(evidence, match), *sorted(others, key=_by_shapes)]
+    together, work = _together(evidence), _work_ratio(both)
+    changes = [(group, matches.change_of(claim, group)) for claim, groups in matches.once for group in groups]
     shares = [(group, -change) for group, change in changes if change is not None]
-    reconciliation = reconcile(both, shares, found.touched)
+    reconciliation = reconcile(both, shares, matches.touched)
     step_claims = _step_claims(claims, both, reconciliation.claimed_us)
-    step = _step_row(held, next((one for one in step_claims if one.judged), None), work)
-    step = replace(step, reason=step.reason or _left_out(found) if step.claim == "operators" else step.reason)
+    step = _step_row(evidence, next((one for one in step_claims if one.judged), None), work)
+    step = replace(step, reason=step.reason or _left_out(matches) if step.claim == "operators" else step.reason)
     verdict, subject = _overall(step, together, claims)
     return Verified(
-        rows=tuple(rounded_row(row, DIGITS) for row in (step, *_type_rows(held), *rows)),
+        rows=tuple(rounded_row(row, DIGITS) for row in (step, *_type_rows(evidence), *rows)),
         verdict=verdict,
         subject=rounded_row(subject, DIGITS),
-        noise=held.noise,
+        noise=evidence.noise,
         reconciliation=rounded_row(reconciliation, 3) if is_same_work(work) else None,
         signs=signs_of(rows, together, both, sorted(sample.place)),
         same_share=common_share(both),
@@ -122,9 +122,9 @@ def verify_claims(claims: Claims, before: MeasuredSide, after: MeasuredSide, *, 
         step_claims=tuple(rounded_row(one, DIGITS) for one in step_claims),
         unattributed=tuple(
             rounded_row(row, DIGITS)
-            for match in found.matches
+            for match in matches.matches
             if match.reason is not None
-            for row in _claimed_rows(held, match)
+            for row in _claimed_rows(evidence, match)
         ),
         method=Method(
             level=LEVEL,
@@ -141,7 +141,7 @@ def _by_shapes(row: Row) -> tuple[str, str]:
     return row.op_type or "", row.input_shapes or ""
 
 
-def _claimed_rows(held: _Evidence, match: Match) -> list[Row]:
+def _claimed_rows(evidence: _Evidence, match: Match) -> list[Row]:
     claim = match.claim
     row = Row(
         scope="operator",
@@ -154,35 +154,35 @@ def _claimed_rows(held: _Evidence, match: Match) -> list[Row]:
     )
     if not match.groups:
         return [replace(row, input_shapes=claim.input_shapes, reason=why_unmatched(match))]
-    rows = [_claimed_row(held, row, claim, group) for group in match.groups]
+    rows = [_claimed_row(evidence, row, claim, group) for group in match.groups]
     return sorted(rows, key=_by_shapes)
 
 
-def _claimed_row(held: _Evidence, row: Row, claim: Claim, group: int) -> Row:
-    row = _measured_row(held, row, group)
+def _claimed_row(evidence: _Evidence, row: Row, claim: Claim, group: int) -> Row:
+    row = _measured_row(evidence, row, group)
     change = row.change
     if change is None:
         return row
-    claimed = held.found.change_of(claim, group)
+    claimed = evidence.found.change_of(claim, group)
     if claimed is None and not claim.unmeasured:
         why = say("only a time after tuning is claimed, and it is not below the time that was measured before")
         return replace(row, reason=why)
     if claim.before_us is None:
         reason = say("only a time after tuning is claimed: it is compared with the time that was measured before")
         row = replace(row, claimed_change=claimed, reason=reason)
-    if (other := held.found.other_claim(claim, group)) is not None:
+    if (other := evidence.found.other_claim(claim, group)) is not None:
         row = replace(row, reason=say("also claimed as {other}: sums count it once, by that claim", other=other))
-    row = _judged_row(held, row, change, group)
+    row = _judged_row(evidence, row, change, group)
     filled_in = say("unmeasured claim: AOE fills in a difference of 1 us where it measured no gain")
     return _without_claim(row, filled_in) if claim.unmeasured else row
 
 
-def _unclaimed_row(held: _Evidence, claim: Claim, group: int) -> Row:
+def _unclaimed_row(evidence: _Evidence, claim: Claim, group: int) -> Row:
     """An operator of a claimed name with other shapes: a gain is not confirmed, but a slow-down counts."""
-    row = _measured_row(held, Row(scope="operator", op_name=claim.op_name), group)
+    row = _measured_row(evidence, Row(scope="operator", op_name=claim.op_name), group)
     if row.change is None:
         return row
-    row = _judged_row(held, row, row.change, group)
+    row = _judged_row(evidence, row, row.change, group)
     return _without_claim(row, row.reason or say("nothing is claimed of these shapes"))
 
 
@@ -190,9 +190,9 @@ def _without_claim(row: Row, reason: str) -> Row:
     return replace(row, verdict="regressed" if row.verdict == "regressed" else "not-comparable", reason=reason)
 
 
-def _measured_row(held: _Evidence, row: Row, group: int) -> Row:
+def _measured_row(evidence: _Evidence, row: Row, group: int) -> Row:
     """The row with what was measured of an operator; without a change, and with the reason, where there is none."""
-    both = held.both
+    both = evidence.both
     before, after = both.mean(0, group), both.mean(1, group)
     row = replace(
         row,
@@ -211,11 +211,11 @@ def _measured_row(held: _Evidence, row: Row, group: int) -> Row:
     return replace(row, change=after / before - 1)
 
 
-def _judged_row(held: _Evidence, row: Row, change: float, group: int) -> Row:
-    noise = None if held.noise.spread is None else held.noise.of_operators
-    interval = widened(change, held.sample.change_of_means([group]), held.noise.reach(noise))
+def _judged_row(evidence: _Evidence, row: Row, change: float, group: int) -> Row:
+    noise = None if evidence.noise.spread is None else evidence.noise.of_operators
+    interval = widened(change, evidence.sample.change_of_means([group]), evidence.noise.reach(noise))
     few = say("fewer than {least} steps and calls, and the noise is not known", least=MIN_VALUES)
-    return held.judged(row, change, interval, few)
+    return evidence.judged(row, change, interval, few)
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,26 +229,26 @@ class _Weighed:
     """What is claimed of it, after/before - 1."""
 
 
-def _weighed(held: _Evidence) -> list[_Weighed]:
-    both = held.both
+def _weighed(evidence: _Evidence) -> list[_Weighed]:
+    both = evidence.both
     return [
         _Weighed(group, claim, both.calls(group), change)
-        for claim, groups in held.found.once
+        for claim, groups in evidence.found.once
         for group in groups
         if both.counts[0][group] and both.counts[1][group]
-        if (change := held.found.change_of(claim, group)) is not None
+        if (change := evidence.found.change_of(claim, group)) is not None
     ]
 
 
-def _sum_row(held: _Evidence, kind: str | None, mine: Sequence[_Weighed], sample: Sample) -> Row | None:
-    both = held.both
+def _sum_row(evidence: _Evidence, kind: str | None, mine: Sequence[_Weighed], sample: Sample) -> Row | None:
+    both = evidence.both
     before, after = (np.asarray([(both.mean(side, one.group) or 0.0) * one.calls for one in mine]) for side in (0, 1))
     totals = [sum(side.tolist()) / 1000 for side in (before, after)]
     if not mine or not totals[0]:
         return None
     change = totals[1] / totals[0] - 1
     interval = sample.change_of_means([one.group for one in mine], [one.calls for one in mine])
-    interval = widened(change, interval, held.noise.reach(_noise_of_sum(held.noise, before)))
+    interval = widened(change, interval, evidence.noise.reach(_noise_of_sum(evidence.noise, before)))
     expected = float((before * np.asarray([one.change for one in mine])).sum() / before.sum())
     first, calls = mine[0].claim, sum(one.calls for one in mine)
     alike = all(one.claim == first for one in mine)
@@ -262,7 +262,7 @@ def _sum_row(held: _Evidence, kind: str | None, mine: Sequence[_Weighed], sample
         claimed_change=expected,
         claim="operators",
     )
-    row = held.judged(row, change, interval, _too_few_steps())
+    row = evidence.judged(row, change, interval, _too_few_steps())
     apart = _measured_apart(both, [one.group for one in mine])
     return row if apart is None or row.reason else replace(row, reason=apart)
 
@@ -292,35 +292,39 @@ def _noise_of_sum(noise: Noise, weights: Any) -> float | None:
     return float(np.hypot(noise.drift or 0.0, noise.spread * alone))
 
 
-def _together(held: _Evidence) -> Row | None:
-    mine = _weighed(held)
-    if mine or not held.found.of_type:
-        return _sum_row(held, None, mine, held.sample)
-    rows = [row for row in _type_rows(held) if row.change is not None]
+def _together(evidence: _Evidence) -> Row | None:
+    mine = _weighed(evidence)
+    if mine or not evidence.found.of_type:
+        return _sum_row(evidence, None, mine, evidence.sample)
+    rows = [row for row in _type_rows(evidence) if row.change is not None]
     return max(rows, key=lambda row: row.measured_before_us or 0.0, default=None)
 
 
-def _type_rows(held: _Evidence) -> list[Row]:
+def _type_rows(evidence: _Evidence) -> list[Row]:
     """One row a type: its claimed operators together; of a type tuned as a whole all of its operators in both profiles."""
     by_type: dict[str, list[_Weighed]] = {}
-    for one in _weighed(held):
-        by_type.setdefault(held.both.key(one.group, "op_type") or "", []).append(one)
-    named = [_sum_row(held, kind, mine, held.sample) for kind, mine in by_type.items()]
-    whole = [_whole_type(held, kind, groups) for kind, groups in held.found.of_type.items() if kind not in by_type]
+    for one in _weighed(evidence):
+        by_type.setdefault(evidence.both.key(one.group, "op_type") or "", []).append(one)
+    named = [_sum_row(evidence, kind, mine, evidence.sample) for kind, mine in by_type.items()]
+    whole = [
+        _whole_type(evidence, kind, groups) for kind, groups in evidence.found.of_type.items() if kind not in by_type
+    ]
     rows = [row for row in (*named, *whole) if row is not None]
     return sorted(rows, key=lambda row: (-(row.measured_before_us or 0.0), row.op_type or ""))
 
 
-def _whole_type(held: _Evidence, kind: str, groups: Sequence[int]) -> Row | None:
+def _whole_type(evidence: _Evidence, kind: str, groups: Sequence[int]) -> Row | None:
     """A type whose operators are claimed under other names: their ratio is compared with all its calls."""
-    both = held.both
-    named = [c for c in held.claims.measured if c.before_us and type_key(kind) in {type_key(one) for one in c.op_types}]
+    both = evidence.both
+    named = [
+        c for c in evidence.claims.measured if c.before_us and type_key(kind) in {type_key(one) for one in c.op_types}
+    ]
     common = [group for group in groups if both.counts[0][group] and both.counts[1][group]]
     if not named or not common:
         return None
     claim = Claim(kind, (kind,), sum(one.before_us or 0.0 for one in named), sum(one.after_us for one in named))
     mine = [_Weighed(group, claim, both.calls(group), claim.change or 0.0) for group in common]
-    row = _sum_row(held, kind, mine, Sample(both, common))
+    row = _sum_row(evidence, kind, mine, Sample(both, common))
     if row is None:
         return None
     reason = say(
@@ -367,23 +371,23 @@ def _step_claims(claims: Claims, both: Both, claimed_us: float | None) -> tuple[
     return tuple(found)
 
 
-def _left_out(found: Matches) -> str | None:
+def _left_out(matches: Matches) -> str | None:
     """Says that the claim on a step omits claims of operators; null if it does not."""
-    counted = [m for m in found.matches if any(found.change_of(m.claim, group) is not None for group in m.groups)]
-    if len(counted) == len(found.matches):
+    counted = [m for m in matches.matches if any(matches.change_of(m.claim, group) is not None for group in m.groups)]
+    if len(counted) == len(matches.matches):
         return None
     return say(
         "the claim on the step counts {counted} of {count} claims: the others are unmeasured, claim no gain, or match no operator of the profile",
         counted=len(counted),
-        count=len(found.matches),
+        count=len(matches.matches),
     )
 
 
-def _step_row(held: _Evidence, judged: StepClaim | None, work: float | None) -> Row:
-    before, after = (side.step_us for side in held.both.sides)
+def _step_row(evidence: _Evidence, judged: StepClaim | None, work: float | None) -> Row:
+    before, after = (side.step_us for side in evidence.both.sides)
     row = Row(scope="step", measured_before_us=before, measured_after_us=after)
     if judged is not None:
-        model_us = held.claims.model_us if judged.claim == "model" else None
+        model_us = evidence.claims.model_us if judged.claim == "model" else None
         first, last = model_us or (None, None)
         row = replace(
             row, claimed_before_us=first, claimed_after_us=last, claimed_change=judged.change, claim=judged.claim
@@ -399,21 +403,21 @@ def _step_row(held: _Evidence, judged: StepClaim | None, work: float | None) -> 
         )
         return replace(row, reason=why)
     change = after / before - 1
-    interval = widened(change, change_of_steps(held.both), held.noise.reach(_noise_of_step(held, before)))
-    row = held.judged(row, change, interval, _too_few_steps())
+    interval = widened(change, change_of_steps(evidence.both), evidence.noise.reach(_noise_of_step(evidence, before)))
+    row = evidence.judged(row, change, interval, _too_few_steps())
     if judged is None and row.verdict != "regressed":
         unclaimed = (
             say("no claim is about an operator of the profile before tuning")
-            if held.claims.operators
+            if evidence.claims.operators
             else say("no claim was made that could be confirmed")
         )
         return replace(row, verdict="not-comparable", reason=row.reason or unclaimed)
     return row
 
 
-def _noise_of_step(held: _Evidence, before_us: float) -> float | None:
+def _noise_of_step(evidence: _Evidence, before_us: float) -> float | None:
     """The apparent change of an untouched step: drift and noise of all its operators."""
-    noise, both = held.noise, held.both
+    noise, both = evidence.noise, evidence.both
     if noise.spread is None:
         return None
     parts = both.totals[0].astype(np.float64) / both.sides[0].shares.steps / 1000 / before_us
