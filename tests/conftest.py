@@ -12,6 +12,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import forked_queries
 import pytest
 import typer.main
 from buckets import Server, s3_server
@@ -20,6 +21,7 @@ from small_store import write_small_store
 from stores import store_at_once
 
 from aoe_reports.engine.fleet import executors
+from aoe_reports.engine.tables import query_process
 from aoe_reports.simulation.nights import MODEL, write_nights
 from aoe_reports.topics.records.options import RecordOptions
 
@@ -67,6 +69,15 @@ def commands_made_once() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(typer.main, "get_command", lambda app: made(app, spoken()))
         yield
+
+
+@pytest.fixture(autouse=True, scope="session")
+def queries_in_forked_processes() -> Iterator[None]:
+    """An interpreter of its own for each query takes half a CPU second; tests of this process itself start the real one."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(query_process, "subprocess", forked_queries)
+        yield
+    forked_queries.end()
 
 
 @pytest.fixture(scope="session")
