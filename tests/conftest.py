@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import gc
 import math
+import pickle
 import shutil
 import signal
 import sys
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import forked_queries
 import pytest
@@ -40,6 +42,11 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Puts files with slow tests first: else one worker begins such a file when the others have nothing left to do."""
     slow = Counter(item.path for item in items if item.get_closest_marker("slow"))
     items.sort(key=lambda item: -slow[item.path])
+
+
+def pytest_collection_finish() -> None:
+    """Tells the garbage collector to leave alone what all tests share: 15,000 items and the modules."""
+    gc.freeze()
 
 
 @pytest.fixture(autouse=True, scope="session")
@@ -94,6 +101,29 @@ def place() -> Iterator[Place]:
 
     with new_place() as made:
         yield made
+
+
+@pytest.fixture(scope="module")
+def pictures_drawn_once() -> Iterator[None]:
+    """Reports of one store show the same few pictures in each form, and drawing one takes longer than all else of a report."""
+    from aoe_reports.present import figures
+
+    with pytest.MonkeyPatch.context() as patched:
+        for name in ("draw", "draw_png"):
+            patched.setattr(figures, name, _once(getattr(figures, name)))
+        yield
+
+
+def _once(draw: Callable[..., Any]) -> Callable[..., Any]:
+    drawn: dict[bytes, Any] = {}
+
+    def look(*chart_and_language: Any) -> Any:
+        asked = pickle.dumps(chart_and_language)
+        if asked not in drawn:
+            drawn[asked] = draw(*chart_and_language)
+        return drawn[asked]
+
+    return look
 
 
 @pytest.fixture

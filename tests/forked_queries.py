@@ -13,6 +13,7 @@ import subprocess
 import sys
 from contextlib import suppress
 from functools import cache
+from pathlib import Path
 from typing import IO, NoReturn, Self
 
 PIPE = subprocess.PIPE
@@ -25,7 +26,7 @@ class Popen:
         assert (command[-1].rpartition(".")[2], stdin, stdout) == ("query_server", PIPE, PIPE)
         (child_in, our_in), (our_out, child_out), (our_status, child_status) = os.pipe(), os.pipe(), os.pipe()
         theirs = [child_in, child_out, stderr.fileno(), child_status]
-        socket.send_fds(_forking()[1], [os.getcwd().encode()], theirs)
+        socket.send_fds(_forking()[1], [bytes(Path.cwd())], theirs)
         for handle in (child_in, child_out, child_status):
             os.close(handle)
         self.stdin, self.stdout = os.fdopen(our_in, "wb"), os.fdopen(our_out, "rb")
