@@ -8,8 +8,9 @@ UV      = $(BIN)/uv pip install --quiet --system-certs --python $(BIN)/python
 install = $(UV) $(1) || $(PIP) install $(1)
 DEMO   ?= aoe-reports-demo
 LOWEST  = $(VENV)/lowest
-LOWEST_TESTS = tests/test_lowest.py tests/cli/test_commands.py tests/cli/test_progress.py tests/jobs/test_report.py tests/present tests/site tests/store/test_findings.py \
-	tests/store/test_care.py tests/formats/test_exports.py tests/formats/test_results.py tests/formats/test_timeline.py tests/history/series/test_series.py tests/engine/test_remote_captures.py
+LOWEST_TESTS = tests/test_lowest.py tests/cli/test_commands.py tests/cli/test_progress.py tests/jobs/test_report.py tests/store/test_findings.py tests/store/test_care.py \
+	$(addprefix tests/present/test_,figures.py plots.py notebook.py screen.py renderers.py check_report.py) tests/site/pages/test_series_pages.py tests/site/test_odd_records.py \
+	tests/formats/test_exports.py tests/formats/test_results.py tests/formats/test_timeline.py tests/history/series/test_series.py tests/engine/test_remote_captures.py
 
 LOCK = $(BIN)/uv pip compile --quiet --system-certs --universal --python-version 3.11 --generate-hashes --no-emit-index-url --custom-compile-command "make lock" $(UPGRADE)
 
@@ -23,7 +24,10 @@ MARKED = $(shell grep --recursive --files-with-matches --word-regexp --include='
 # what has a group of its own is no part of `make test`
 PLAIN  = not browser and not integrations and not notebooks and not site_docs and not torture
 READER = src/aoe_reports/formats/libreader.so
-READING_TESTS = tests/formats tests/damage tests/real tests/facts/test_timing.py
+# what reads timelines, which is all that the compiled reader does
+READING_TESTS = $(addprefix tests/formats/test_,native.py events.py timeline.py one_pass.py one_verdict.py cut.py mindspore_files.py device_events.py profile.py) \
+	tests/damage/test_kinds_of_damage.py $(addprefix tests/real/test_,cases.py critical_path.py every_file.py explain.py host.py pipeline.py timelines.py trace.py) \
+	tests/facts/test_timing.py
 
 .PHONY: demo test quick with-reader lint types contracts tests slow-tests everything browser browser-tests integrations notebooks torture goldens goldens-update lowest coverage docs site-docs docs-catalogue lock release catalogues snapshots benchmarks lines clean
 

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import gc
 import math
+import pickle
 import shutil
 import signal
 import sys
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+import forked_queries
 import pytest
 import typer.main
 from buckets import Server, s3_server
@@ -20,6 +23,7 @@ from small_store import write_small_store
 from stores import store_at_once
 
 from aoe_reports.engine.fleet import executors
+from aoe_reports.engine.tables import query_process
 from aoe_reports.simulation.nights import MODEL, write_nights
 from aoe_reports.topics.records.options import RecordOptions
 
@@ -38,6 +42,11 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Puts files with slow tests first: else one worker begins such a file when the others have nothing left to do."""
     slow = Counter(item.path for item in items if item.get_closest_marker("slow"))
     items.sort(key=lambda item: -slow[item.path])
+
+
+def pytest_collection_finish() -> None:
+    """Tells the garbage collector to leave alone what all tests share: 15,000 items and the modules."""
+    gc.freeze()
 
 
 @pytest.fixture(autouse=True, scope="session")
@@ -69,6 +78,15 @@ def commands_made_once() -> Iterator[None]:
         yield
 
 
+@pytest.fixture(autouse=True, scope="session")
+def queries_in_forked_processes() -> Iterator[None]:
+    """An interpreter of its own for each query takes half a CPU second; tests of this process itself start the real one."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(query_process, "subprocess", forked_queries)
+        yield
+    forked_queries.end()
+
+
 @pytest.fixture(scope="session")
 def object_server() -> Iterator[Server]:
     """A server of objects; who uses it empties it first."""
@@ -83,6 +101,29 @@ def place() -> Iterator[Place]:
 
     with new_place() as made:
         yield made
+
+
+@pytest.fixture(scope="module")
+def pictures_drawn_once() -> Iterator[None]:
+    """Reports of one store show the same few pictures in each form, and drawing one takes longer than all else of a report."""
+    from aoe_reports.present import figures
+
+    with pytest.MonkeyPatch.context() as patched:
+        for name in ("draw", "draw_png"):
+            patched.setattr(figures, name, _once(getattr(figures, name)))
+        yield
+
+
+def _once(draw: Callable[..., Any]) -> Callable[..., Any]:
+    drawn: dict[bytes, Any] = {}
+
+    def look(*chart_and_language: Any) -> Any:
+        asked = pickle.dumps(chart_and_language)
+        if asked not in drawn:
+            drawn[asked] = draw(*chart_and_language)
+        return drawn[asked]
+
+    return look
 
 
 @pytest.fixture

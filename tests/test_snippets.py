@@ -10,14 +10,14 @@ import shlex
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import pytest
 import typer.main
-from commandline import FIXTURES, ROOT, Cli
+from commandline import FIXTURES, ROOT, Cli, Ended
 
 from aoe_reports.simulation.nights import MODEL
 
@@ -66,52 +66,37 @@ def test_a_command_that_is_shown_has_the_options_that_are_shown(page: str) -> No
 class Stage:
     """Where the commands of a page run: what is made there first, and what stands for names that are nobody's."""
 
-    make: Callable[[Path, Path], None]
+    made: str = ""
+    """The fixture whose folder is copied there."""
     instead: Mapping[str, str] = field(default_factory=dict)
     output: bool = False
     """Whether what the page shows is what is printed; other pages show captures that are not public."""
 
 
-def _nothing(_demo: Path, _here: Path) -> None:
-    pass
-
-
-def _fixtures(_demo: Path, here: Path) -> None:
-    (here / "fixtures").symlink_to(FIXTURES)
-
-
-def _demo(demo: Path, here: Path) -> None:
-    shutil.copytree(demo, here / "demo")
-
-
-def _captures(_demo: Path, here: Path) -> None:
-    runpy.run_path(str(ROOT / "docs" / "gallery.py"))["write_captures"](here)
-
-
 STEP = {"--step 50": "--step 1", "rank0_ascend_pt": "before", "/captures/tonight": "before"}
 STAGES = {
-    **{page: Stage(_nothing, output=True) for page in READMES},
-    "docs/tutorial.md": Stage(_nothing, output=True),
-    "docs/device-time.md": Stage(_fixtures, output=True),
-    "docs/input.md": Stage(_fixtures, output=True),
-    "docs/serving.md": Stage(_fixtures),
+    **{page: Stage(output=True) for page in READMES},
+    "docs/tutorial.md": Stage(output=True),
+    "docs/device-time.md": Stage(output=True),
+    "docs/input.md": Stage(output=True),
+    "docs/serving.md": Stage(),
     **{
-        f"docs/howto/{name}.md": Stage(_demo, output=True)
+        f"docs/howto/{name}.md": Stage("demo", output=True)
         for name in ("sign-off", "nightly", "gate", "tune-next", "thousands")
     },
-    "docs/communication.md": Stage(_captures, {"/captures/tonight": "before", " job ": " pipeline "}),
-    "docs/critical-path.md": Stage(_captures, STEP),
-    "docs/explain.md": Stage(_captures, {"nights/2026-02-01 nights/2026-02-10": "before after"}),
-    "docs/fleet.md": Stage(_captures, {"/captures/tonight": "pipeline", "/shared/": "", "2/8": "1/1"}),
-    "docs/host.md": Stage(_captures, STEP),
-    "docs/metrics.md": Stage(_captures, {"nights": "transformer", "URI": "store"}),
-    "docs/modules.md": Stage(_captures, {" capture ": " transformer ", "nights/$DATE": "transformer", "URI": "store"}),
-    "docs/quality.md": Stage(_captures, {"captures/tuesday": "before"}),
-    "docs/roofline.md": Stage(_captures, {"roofline capture": "roofline server"}),
-    "docs/sql.md": Stage(_captures, {" profile ": " before "}),
-    "docs/upgrading.md": Stage(_demo, {"/data/history": "demo/history"}),
+    "docs/communication.md": Stage("captures", {"/captures/tonight": "before", " job ": " pipeline "}),
+    "docs/critical-path.md": Stage("captures", STEP),
+    "docs/explain.md": Stage("captures", {"nights/2026-02-01 nights/2026-02-10": "before after"}),
+    "docs/fleet.md": Stage("captures", {"/captures/tonight": "pipeline", "/shared/": "", "2/8": "1/1"}),
+    "docs/host.md": Stage("captures", STEP),
+    "docs/metrics.md": Stage("captures", {"nights": "transformer", "URI": "store"}),
+    "docs/modules.md": Stage("captures", {" capture ": " transformer ", "nights/$DATE": "transformer", "URI": "store"}),
+    "docs/quality.md": Stage("captures", {"captures/tuesday": "before"}),
+    "docs/roofline.md": Stage("captures", {"roofline capture": "roofline server"}),
+    "docs/sql.md": Stage("captures", {" profile ": " before "}),
+    "docs/upgrading.md": Stage("demo", {"/data/history": "demo/history"}),
     "docs/trace.md": Stage(
-        _captures,
+        "captures",
         STEP
         | {
             "/captures/before /captures/after": "before after",
@@ -133,12 +118,24 @@ def test_every_page_with_commands_to_be_run_has_a_stage() -> None:
 
 
 @pytest.fixture(scope="module")
-def demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of `aoe-reports demo`."""
+def demo_and_output(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Ended]:
+    """A folder in which `aoe-reports demo -o demo` was run, and what that printed."""
     folder = tmp_path_factory.mktemp("made")
     command = [sys.executable, "-m", "aoe_reports", "demo", "-o", "demo"]
-    subprocess.run(command, cwd=folder, capture_output=True, check=True)
-    return folder / "demo"
+    ended = subprocess.run(command, cwd=folder, capture_output=True, check=True, text=True)
+    return folder, Ended(ended.returncode, ended.stdout, ended.stderr)
+
+
+@pytest.fixture(scope="module")
+def demo(demo_and_output: tuple[Path, Ended]) -> Path:
+    return demo_and_output[0]
+
+
+@pytest.fixture(scope="module")
+def captures(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("captures")
+    runpy.run_path(str(ROOT / "docs" / "gallery.py"))["write_captures"](folder)
+    return folder
 
 
 def _is_shown(shown: list[str], printed: list[str]) -> bool:
@@ -160,10 +157,12 @@ def _steps(lines: list[str]) -> Iterator[tuple[str, list[str]]]:
 @pytest.mark.slow
 @pytest.mark.parametrize("page", sorted(STAGES))
 def test_what_is_shown_happens(
-    page: str, cli: Cli, demo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    page: str, cli: Cli, request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     stage = STAGES[page]
-    stage.make(demo, tmp_path)
+    (tmp_path / "fixtures").symlink_to(FIXTURES)
+    if stage.made:
+        shutil.copytree(request.getfixturevalue(stage.made), tmp_path, dirs_exist_ok=True)
     monkeypatch.chdir(tmp_path)
     for lines in lines_of(page):
         code, asked = 0, True
@@ -180,7 +179,11 @@ def test_what_is_shown_happens(
             if not command.startswith("aoe-reports "):
                 subprocess.run(["bash", "-euc", command], check=True, env={"PATH": os.environ["PATH"]})
             else:
-                ended = cli(*shlex.split(BEHIND.split(command.removeprefix("aoe-reports "))[0]))
+                if command == "aoe-reports demo -o demo":
+                    made, ended = request.getfixturevalue("demo_and_output")
+                    shutil.copytree(made, tmp_path, dirs_exist_ok=True)
+                else:
+                    ended = cli(*shlex.split(BEHIND.split(command.removeprefix("aoe-reports "))[0]))
                 code, asked = ended.code, not (shown and stage.output)  # a failure that is shown is shown with its code
                 assert code in {0, 1}, (command, ended.err)
                 if shown and stage.output:

@@ -82,6 +82,7 @@ def _walked() -> Iterator[tuple[str, int, str, str]]:
                 yield module, node.lineno, node.func.id, ""
 
 
+@cache
 def _opened() -> list[tuple[str, int, str]]:
     return [
         (module, line, name)

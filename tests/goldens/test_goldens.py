@@ -2,39 +2,14 @@
 
 from __future__ import annotations
 
-import pickle
-from collections.abc import Callable, Iterator
-from typing import Any
+from collections.abc import Iterator
 
 import pytest
 from goldens.cases import CASES, FULL
 from goldens.harness import WRITTEN_OUT, Place, differences, new_place, read_digests, run_group
 from goldens.shared import answered_once
 
-from aoe_reports.present import figures
-
-pytestmark = pytest.mark.goldens
-
-
-@pytest.fixture(scope="module", autouse=True)
-def pictures_drawn_once() -> Iterator[None]:
-    """Cases of one command show the same few pictures in each form, and drawing one takes longer than all else of a case."""
-    with pytest.MonkeyPatch.context() as patched:
-        for name in ("draw", "draw_png"):
-            patched.setattr(figures, name, _once(getattr(figures, name)))
-        yield
-
-
-def _once(draw: Callable[..., Any]) -> Callable[..., Any]:
-    drawn: dict[bytes, Any] = {}
-
-    def look(*chart_and_language: Any) -> Any:
-        asked = pickle.dumps(chart_and_language)
-        if asked not in drawn:
-            drawn[asked] = draw(*chart_and_language)
-        return drawn[asked]
-
-    return look
+pytestmark = [pytest.mark.goldens, pytest.mark.usefixtures("pictures_drawn_once")]
 
 
 @pytest.fixture(scope="module")

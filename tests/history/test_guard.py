@@ -18,7 +18,7 @@ NOISE = 0.01
 Table = np.ndarray[tuple[int, int], np.dtype[np.float64]]
 
 
-def lively(nights: int, steps: int, size: float, count: int = 250) -> Table:
+def lively(nights: int, steps: int, size: float, count: int = 100) -> Table:
     """Series with steps of 5 to 30 %, at least five nights apart, one night 10 to 50 % off, and four nights on another level."""
     return np.stack([one_lively(np.random.default_rng(seed), nights, steps, size) for seed in range(count)])
 
@@ -218,8 +218,8 @@ def test_quiet_nights_of_any_noise_keep_the_guards_share() -> None:
 def test_plain_steps_close_together_break_nothing() -> None:
     random = np.random.default_rng(3)
     for nights in (20, 30, 45):
-        levels = np.cumsum((random.random((150, nights)) < 0.2) * random.choice([-0.2, 0.2], (150, nights)), axis=1)
+        levels = np.cumsum((random.random((50, nights)) < 0.2) * random.choice([-0.2, 0.2], (50, nights)), axis=1)
         for parameters in (Parameters(), Parameters(budget=Budget(0.25))):
-            for verdict in detect_changes(np.exp(levels + NOISE * random.standard_normal((150, nights))), parameters):
+            for verdict in detect_changes(np.exp(levels + NOISE * random.standard_normal((50, nights))), parameters):
                 told = [change.night for change in verdict.changes]
                 assert told == sorted(set(told))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from shutil import copytree
 from typing import Any
 
 import pytest
@@ -22,21 +23,40 @@ Planted = Callable[[int, int, str, str], float]
 """By which factor an operator is longer: of the nights since the first change, its rank, its type, its name."""
 
 
-def store_of(folder: Path, planted: Planted) -> Path:
-    """A store of nights of two ranks, with what is planted from night `BEFORE` on."""
-    for number in range(BEFORE + AFTER):
+def store_nights(folder: Path, numbers: range, planted: Planted = lambda *_: 1.0) -> None:
+    """Store nights of two ranks, with what is planted."""
+    for number in numbers:
         for rank in RANKS:
             kernels = tuple(
                 Kernel(
                     name,
                     kind,
-                    (100 + 10 * place) * (planted(number - BEFORE, rank, kind, name) if number >= BEFORE else 1),
+                    (100 + 10 * place) * planted(number - BEFORE, rank, kind, name),
                 )
                 for place, (kind, name) in enumerate(OPERATORS)
             )
             write_night(folder / "nights" / str(number), number, Night(kernels), rank=rank)
     store_at_once([folder / "nights"], folder / "store", RecordOptions(workload="net"))
+
+
+@pytest.fixture(scope="module")
+def before(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A store of nights in which nothing changed."""
+    folder = tmp_path_factory.mktemp("before")
+    store_nights(folder, range(BEFORE))
     return folder / "store"
+
+
+@pytest.fixture
+def store_of(before: Path, tmp_path: Path) -> Callable[[Planted], Path]:
+    """A store in which something changed after that."""
+
+    def with_nights(planted: Planted) -> Path:
+        store = copytree(before, tmp_path / "store")
+        store_nights(tmp_path, range(BEFORE, BEFORE + AFTER), planted)
+        return store
+
+    return with_nights
 
 
 def added_to_a_step(cli: Cli, store: Path, cause: dict[str, Any]) -> float:
@@ -91,9 +111,9 @@ def cause(kind: str, **known: Any) -> dict[str, Any]:
     ids=["run", "rank", "type", "operator", "operator of a rank", "rank and type"],
 )  # fmt: skip
 def test_an_incident_is_told_as_its_causes(
-    cli: Cli, tmp_path: Path, planted: Planted, causes: list[dict[str, Any]], title: str
+    cli: Cli, store_of: Callable[[Planted], Path], planted: Planted, causes: list[dict[str, Any]], title: str
 ) -> None:
-    store = store_of(tmp_path, planted)
+    store = store_of(planted)
     answer = cli("regressions", "--store", store, "--format", "json").json
     (incident,) = answer["incidents"]
     free = {"change": None, "followers": None, "step_share": None}
@@ -108,14 +128,14 @@ def test_an_incident_is_told_as_its_causes(
         assert title.removeprefix(": ") in headline
 
 
-def test_two_causes_on_two_nights_are_two_incidents(cli: Cli, tmp_path: Path) -> None:
+def test_two_causes_on_two_nights_are_two_incidents(cli: Cli, store_of: Callable[[Planted], Path]) -> None:
     """The headline names the step and its cause, and counts incidents, not series."""
 
     def planted(nights: int, rank: int, _: str, name: str) -> float:
         slow_rank = 1.06 if rank else 1.0
         return slow_rank * (1.4 if nights >= 3 and name == "add_2" and rank == 0 else 1.0)
 
-    store = store_of(tmp_path, planted)
+    store = store_of(planted)
     answer = cli("regressions", "--store", store, "--format", "json").json
     first, second = sorted(answer["incidents"], key=lambda one: str(one["since"]))
     assert [one["kind"] for one in first["causes"]] == ["rank"]

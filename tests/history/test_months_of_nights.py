@@ -6,6 +6,7 @@ import json
 import shutil
 from collections.abc import Callable, Mapping, Sequence
 from datetime import date, timedelta
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -117,8 +118,8 @@ def test_recording_twice_adds_nothing_and_a_change_that_moves_is_the_same(cli: C
     values = levels((30, 10.0), (40, 10.15))
     fill(store, values[:36])
     told = [row(regressions(cli, store, "--record"))]
-    for count in range(36, 60, 3):
-        fill(store, values[count : count + 3], start=count)
+    for count in range(36, 60, 6):
+        fill(store, values[count : count + 6], start=count)
         told.append(row(regressions(cli, store, "--record")))
         regressions(cli, store, "--record")
     assert {one["incident"] for one in told} == {told[0]["incident"]}
@@ -231,51 +232,52 @@ def test_an_announced_change_takes_a_frozen_baseline_along(cli: Cli, store: Path
     assert told["change"] == pytest.approx(0.05, abs=0.004)
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (("store", "ack", "nothing", "--reason", "r"), "no series or incident"),
-        (("store", "ack", "nothing", "--reason", " "), "--reason: expected text that is not empty"),
-        (("store", "ack", "nothing", "--reason", "r", "--revoke"), "no active acknowledgement or expectation"),
+WRONG_USAGE = (
+    (("store", "ack", "nothing", "--reason", "r"), "no series or incident"),
+    (("store", "ack", "nothing", "--reason", " "), "--reason: expected text that is not empty"),
+    (("store", "ack", "nothing", "--reason", "r", "--revoke"), "no active acknowledgement or expectation"),
+    (
+        ("store", "expect", "net", "--from", "soon", "--change", "5%", "--reason", "r"),
+        "--from 'soon': expected a date",
+    ),
+    (
         (
-            ("store", "expect", "net", "--from", "soon", "--change", "5%", "--reason", "r"),
-            "--from 'soon': expected a date",
+            "store",
+            "expect",
+            "net",
+            "--from",
+            "2026-02-01",
+            "--until",
+            "2026-01-01",
+            "--change",
+            "5%",
+            "--reason",
+            "r",
         ),
-        (
-            (
-                "store",
-                "expect",
-                "net",
-                "--from",
-                "2026-02-01",
-                "--until",
-                "2026-01-01",
-                "--change",
-                "5%",
-                "--reason",
-                "r",
-            ),
-            "before --from",
-        ),
-        (("store", "expect", "net", "--from", "2026-02-01", "--change", "much", "--reason", "r"), "--change 'much'"),
-        (("store", "expect", "net", "--from", "2026-02-01", "--change", "5..1%", "--reason", "r"), "--change '5..1%'"),
-        (
-            ("store", "expect", "net", "--from", "9999-12-31", "--change", "1.2.3%", "--reason", "r"),
-            "--change '1.2.3%'",
-        ),
-        (("store", "tag", "v1", "--run", "none"), "there is no such run"),
-        (("regressions", "--baseline", "run:none"), "has no run none"),
-        (("regressions", "--baseline", "tag:none"), "no run has this name"),
-        (("regressions", "--baseline", "window:2020-01-01..2020-02-01"), "has no night in this range"),
-        (("regressions", "--baseline", "window:2020-02-01..2020-01-01"), "the earlier one first"),
-        (("regressions", "--baseline", "nights:0"), "expected a number of nights"),
-        (("regressions", "--baseline", "yesterday"), "expected segment, run:RUN_ID"),
-    ],
+        "before --from",
+    ),
+    (("store", "expect", "net", "--from", "2026-02-01", "--change", "much", "--reason", "r"), "--change 'much'"),
+    (("store", "expect", "net", "--from", "2026-02-01", "--change", "5..1%", "--reason", "r"), "--change '5..1%'"),
+    (
+        ("store", "expect", "net", "--from", "9999-12-31", "--change", "1.2.3%", "--reason", "r"),
+        "--change '1.2.3%'",
+    ),
+    (("store", "tag", "v1", "--run", "none"), "there is no such run"),
+    (("regressions", "--baseline", "run:none"), "has no run none"),
+    (("regressions", "--baseline", "tag:none"), "no run has this name"),
+    (("regressions", "--baseline", "window:2020-01-01..2020-02-01"), "has no night in this range"),
+    (("regressions", "--baseline", "window:2020-02-01..2020-01-01"), "the earlier one first"),
+    (("regressions", "--baseline", "nights:0"), "expected a number of nights"),
+    (("regressions", "--baseline", "yesterday"), "expected segment, run:RUN_ID"),
 )
-def test_what_means_nothing_is_wrong_usage(cli: Cli, store: Path, arguments: tuple[str, ...], message: str) -> None:
+"""Commands, and what is said of them."""
+
+
+def test_what_means_nothing_is_wrong_usage(cli: Cli, store: Path) -> None:
     fill(store, levels((12, 10.0)))
-    ended = cli(*arguments, "--store", store)
-    assert (ended.code, message in ended.err) == (2, True), ended.err
+    for arguments, message in WRONG_USAGE:
+        ended = cli(*arguments, "--store", store)
+        assert (ended.code, message in ended.err) == (2, True), (arguments, ended.err)
 
 
 def test_nothing_open_is_nothing_to_acknowledge(cli: Cli, store: Path) -> None:
@@ -412,19 +414,15 @@ def test_a_suspicion_on_top_of_what_a_gate_lets_through_is_told(cli: Cli, store:
     assert regressions(cli, store, "--gate", "effect>=60%", "--fail-on", "suspect").code == 0
 
 
-@pytest.mark.parametrize(
-    "form", ["text", "csv", "markdown", "html", "junit", "sarif", "github", "openmetrics", "grafana"]
-)
-def test_every_form_says_what_was_accepted(cli: Cli, store: Path, form: str) -> None:
+def test_every_form_says_what_was_accepted(cli: Cli, store: Path) -> None:
     fill(store, levels((30, 10.0), (20, 10.5)))
     series = row(regressions(cli, store))["series_id"]
     cli("store", "ack", series, "--reason", "larger \u202evocabulary", "--who", "ada", "--store", store)
-    ended = cli("regressions", "--store", store, "--format", form)
-    assert ended.code == 0
-    assert ("acknowledged_series 1" if form == "openmetrics" else "vocabulary") in ended.out
-    assert "\u202e" not in ended.out
-    assert "<failure" not in ended.out
-    assert '"error"' not in ended.out
+    for form in ("text", "csv", "markdown", "html", "junit", "sarif", "github", "openmetrics", "grafana"):
+        ended = cli("regressions", "--store", store, "--format", form)
+        assert ended.code == 0
+        assert ("acknowledged_series 1" if form == "openmetrics" else "vocabulary") in ended.out, form
+        assert not [word for word in ("\u202e", "<failure", '"error"') if word in ended.out], form
 
 
 def test_what_is_left_of_a_regression_can_be_acknowledged(cli: Cli, store: Path) -> None:
@@ -541,19 +539,19 @@ def nightly(cli: Cli, store: Path, path: Path, *more: object) -> Ended:
 @pytest.mark.slow
 def test_nightly_night_by_night(cli: Cli, store: Path, tmp_path: Path) -> None:
     values = levels((20, 10.0), (12, 10.5), (12, 10.0))
-    said = []
-    for index, value in enumerate(values):
-        path = write(tmp_path / "nights" / f"{index}.jsonl", [value], start=index)
+    said = {}
+    for start, end in pairwise([0, 3, 12, *range(18, 33), 36, 40, len(values)]):
+        path = write(tmp_path / "nights" / f"{start}.jsonl", values[start:end], start=start)
         ended = nightly(cli, store, path)
         changes = ended.json["changes"]
-        said.append((ended.code, changes[0]["state"] if changes else None))
-        if index == 2:
+        said[end] = (ended.code, changes[0]["state"] if changes else None)
+        if end == 3:
             text = cli("nightly", path, "--store", store, "--workload", "net", "--tz", "UTC").out
             assert "Not enough nights yet (3 of 10)" in text
-    assert set(said[:20]) == {(0, None)}
-    assert set(said[20:32]) <= {(0, None), (0, "suspect"), (1, "confirmed")}
-    assert set(said[27:32]) == {(1, "confirmed")}
-    assert said[-1] == (0, "recovered")
+    assert {one for end, one in said.items() if end <= 20} == {(0, None)}
+    assert {one for end, one in said.items() if 20 < end <= 32} <= {(0, None), (0, "suspect"), (1, "confirmed")}
+    assert {one for end, one in said.items() if 27 < end <= 32} == {(1, "confirmed")}
+    assert said[len(values)] == (0, "recovered")
     kept = cli("store", "history", "changes", "--store", store, "--format", "json").json["rows"]
     assert [one["state"] for one in kept] == ["confirmed", "recovered"]
 

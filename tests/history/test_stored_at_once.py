@@ -23,7 +23,7 @@ def rows(store: Path) -> dict[str, list[str]]:
 
 @pytest.mark.parametrize("workload", [None, "net"])
 def test_every_row_is_the_same(tmp_path: Path, workload: str | None) -> None:
-    write_nights(tmp_path / "nights", 7)
+    write_nights(tmp_path / "nights", 3)
     paths = [tmp_path / "nights", FIXTURES / "aoe/valid/array_grouped", FIXTURES / "records"]
     store_at_once(paths, tmp_path / "at-once", RecordOptions(workload=workload))
     ingest(paths, str(tmp_path / "one-by-one"), IngestOptions(workload=workload), Notes())

@@ -108,9 +108,8 @@ def test_jobs_that_start_at_once_all_end_well(site: Path, msprof: Path, aoe: Pat
 
 
 @pytest.mark.torture
-@pytest.mark.parametrize("attempt", range(3))
 def test_nights_of_several_models_at_once_are_those_of_one_after_another(
-    cli: Cli, msprof: Path, tmp_path: Path, attempt: int
+    cli: Cli, msprof: Path, tmp_path: Path
 ) -> None:
     profiles = ("exports_of_2022", "ten_iterations", "torch_npu_two_ranks")
 

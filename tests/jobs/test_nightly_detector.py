@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ from aoe_reports.history.changes.regressions import find_regressions
 from aoe_reports.history.options import RegressionOptions
 from aoe_reports.history.series import series
 from aoe_reports.history.series.series import detect_changes
-from aoe_reports.simulation.nights import write_nights
+from aoe_reports.simulation.nights import MODEL, write_nights
 from aoe_reports.site.build import build_site
 
 
@@ -33,12 +34,15 @@ def runs_of_the_detector(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     "chosen", [("--baseline", "segment"), ("--baseline", "nights:5"), ("--gate", "scope=op,alarms<=2/year")]
 )
 def test_report_gate_and_pages_share_one_run(
-    cli: Cli, tmp_path: Path, runs_of_the_detector: list[int], chosen: tuple[str, str]
+    cli: Cli,
+    simulated_nights: Path,
+    simulated_store: Path,
+    tmp_path: Path,
+    runs_of_the_detector: list[int],
+    chosen: tuple[str, str],
 ) -> None:
-    nights = write_nights(tmp_path / "nights")
-    store = tmp_path / "store"
-    arguments = ("nightly", nights[0].parent, "--store", store, "--site", tmp_path / "site", "--workload", "net")
-    ended = cli(*arguments, *chosen)
+    store, newest = shutil.copytree(simulated_store, tmp_path / "store"), max(simulated_nights.iterdir())
+    ended = cli("nightly", newest, "--store", store, "--site", tmp_path / "site", "--workload", MODEL, *chosen)
     assert len(runs_of_the_detector) == 1
     if chosen[1] != "nights:5":
         assert ended.code == 1

@@ -17,6 +17,7 @@ import pyarrow.parquet as pq
 import pytest
 from commandline import FIXTURES, Cli
 
+from aoe_reports.engine.tables import query_process
 from aoe_reports.engine.tables.database import open_capture
 from aoe_reports.engine.tables.query_process import Limits, started
 
@@ -332,6 +333,7 @@ def test_no_module_is_taken_from_the_current_folder(cli: Cli, tmp_path: Path, mo
     for name in ("duckdb.py", "json.py"):
         (tmp_path / name).write_text("raise SystemExit('taken from the current folder')")
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(query_process, "subprocess", subprocess)
     assert cli("sql", PROFILE, "SELECT 1 AS one", "--format", "json").json["rows"] == [{"one": 1}]
 
 

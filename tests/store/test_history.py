@@ -2,12 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import shutil
-import signal
-import subprocess
-import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -15,7 +10,6 @@ from commandline import Cli
 
 from aoe_reports.model.errors import StoreError
 from aoe_reports.model.texts import in_language
-from aoe_reports.simulation.nights import write_nights
 from aoe_reports.store import History
 from aoe_reports.store.layout import message_of
 
@@ -141,40 +135,6 @@ def test_a_folder_with_other_things_never_becomes_a_store(cli: Cli, msprof: Path
 def test_a_store_that_is_not_there_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(StoreError, match="the store does not exist"):
         History.open(str(tmp_path / "nothing"))
-
-
-def start(nights: Path, store: Path) -> subprocess.Popen[bytes]:
-    command = [sys.executable, "-m", "aoe_reports", "ingest", str(nights), "--store", str(store), "--workload", "w"]
-    return subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-
-
-@pytest.mark.torture
-def test_racing_writers_double_nothing(tmp_path: Path) -> None:
-    nights, store = tmp_path / "nights", tmp_path / "s"
-    write_nights(nights, 7)
-    writers = [start(nights, store) for _ in range(3)]
-    assert [writer.wait(timeout=120) for writer in writers] == [0, 0, 0]
-    alone = tmp_path / "alone"
-    assert start(nights, alone).wait(timeout=120) == 0
-    assert state(store) == state(alone) == (8, 8, state(alone)[2])
-
-
-@pytest.mark.torture
-def test_a_killed_writer_loses_and_doubles_nothing(tmp_path: Path) -> None:
-    nights, store = tmp_path / "nights", tmp_path / "s"
-    write_nights(nights, 10)
-    for _ in range(3):
-        writer = start(nights, store)
-        waited = 0.0
-        while writer.poll() is None and waited < 60 and len(list(store.glob("_delta_log/*.json"))) % 3 != 2:
-            time.sleep(0.02)
-            waited += 0.02
-        os.kill(writer.pid, signal.SIGKILL)
-        writer.wait(timeout=60)
-    assert start(nights, store).wait(timeout=120) == 0
-    alone = tmp_path / "alone"
-    assert start(nights, alone).wait(timeout=120) == 0
-    assert state(store) == state(alone)
 
 
 def test_findings_are_stored_with_what_they_were_made_of(cli: Cli, msprof: Path, tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from buckets import BUCKET, SECRET, Server
-from commandline import FIXTURES
+from commandline import FIXTURES, Cli
 
 STORE = f"s3://{BUCKET}/years/history"
 
@@ -73,20 +73,26 @@ def exported(environment: dict[str, str], path: Path) -> list[str]:
     ],
 )
 def test_lost_answers_and_throttling_lose_and_double_nothing(
+    cli: Cli,
     object_server: Server,
     undisturbed: list[str],
     bucket: dict[str, str],
-    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
     kind: str,
     method: str,
     words: str,
 ) -> None:
     """Where the answer to a commit is lost, its writer is told that it failed, while it is there."""
+    for name, value in bucket.items():
+        monkeypatch.setenv(name, value)
+    folders = [FIXTURES / "msprof" / "valid" / name for name in ("ten_iterations", "torch_npu_two_ranks")]
+    store = ("--store", STORE, "--workload", "w", "--format", "json")
     object_server.fail(kind, method, words, times=3)
-    assert outcomes(ingest(bucket, "ten_iterations", "torch_npu_two_ranks")) == ["added", "added"]
+    assert [row["outcome"] for row in cli("ingest", *folders, *store).json["rows"]] == ["added", "added"]
     assert object_server.fail() == 0
-    assert exported(bucket, tmp_path / "rows.jsonl") == undisturbed
-    assert outcomes(ingest(bucket, "torch_npu_two_ranks")) == ["unchanged"]
+    asked = ("store", "history", "records", "--format", "jsonl", "--store", STORE)
+    assert sorted(cli(*asked).out.splitlines()) == undisturbed
+    assert [row["outcome"] for row in cli("ingest", folders[1], *store).json["rows"]] == ["unchanged"]
 
 
 @pytest.mark.torture

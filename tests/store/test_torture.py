@@ -12,7 +12,7 @@ import torture
 
 pytestmark = pytest.mark.torture
 
-NIGHTS = 12
+NIGHTS = 8
 
 
 @pytest.fixture(scope="module")

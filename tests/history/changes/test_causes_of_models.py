@@ -219,18 +219,15 @@ def test_incidents_are_annotations_and_metrics(cli: Cli, tmp_path: Path, told: C
     assert "aoe_reports_step_change_ratio{" in metrics
 
 
-@pytest.mark.parametrize(
-    ("gates", "end"),
-    [
+def test_the_last_line_says_whether_the_gates_let_it_pass(
+    cli: Cli, tmp_path: Path, told: Callable[..., list[Any]]
+) -> None:
+    told([lambda model, *_: 1.1 if model == "llm" else 1.0] * 5)
+    for gates, end in (
         (["--gate", "scope=step,effect>=50%"], "gate passed (scope=step,effect>=50%) · 1 incident open"),
         ([], "gate failed · 1 incident open"),
         (["--fail-on", "never"], "gate passed · 1 incident open"),
-    ],
-)
-def test_the_last_line_says_whether_the_gates_let_it_pass(
-    cli: Cli, tmp_path: Path, told: Callable[..., list[Any]], gates: list[str], end: str
-) -> None:
-    told([lambda model, *_: 1.1 if model == "llm" else 1.0] * 5)
-    answer = cli("regressions", "--store", tmp_path / "store", *gates)
-    assert answer.out.splitlines()[-1] == end
-    assert answer.code == (1 if "failed" in end else 0)
+    ):
+        answer = cli("regressions", "--store", tmp_path / "store", *gates)
+        assert answer.out.splitlines()[-1] == end
+        assert answer.code == (1 if "failed" in end else 0)

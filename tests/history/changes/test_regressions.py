@@ -183,8 +183,9 @@ def test_too_few_nights_are_no_answer(cli: Cli, stores: dict[int, Path], tmp_pat
 def test_the_order_of_ingesting_changes_no_byte(
     cli: Cli, nights: Path, stores: dict[int, Path], tmp_path: Path
 ) -> None:
-    for night in sorted(nights.iterdir(), reverse=True):
-        cli("ingest", night, "--store", tmp_path / "store", "--workload", MODEL)
+    newest_first = sorted(nights.iterdir(), reverse=True)
+    for start in range(0, NIGHTS, 9):
+        cli("ingest", *newest_first[start : start + 9], "--store", tmp_path / "store", "--workload", MODEL)
     told = [cli("regressions", "--store", one, "--format", "csv").out for one in (stores[45], tmp_path / "store")]
     assert told[0] == told[1] != ""
 

@@ -457,6 +457,8 @@ def values_of(values: Sequence[str | int]) -> pa.Array:
 
 def cells_of(values: Sequence[Any], kind: pa.DataType) -> pa.Array:
     """Values or None as a column of texts, int64 or float64; bytes of a text that are not UTF-8 become question marks."""
+    if all(value is None for value in values):
+        return pa.nulls(len(values), kind)
     if pa.types.is_string(kind):
         raw = [value if value is None else value.encode(errors="replace") for value in values]
         return pa.array(raw, pa.binary()).view(kind)

@@ -20,7 +20,6 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -36,8 +35,7 @@ def adopt_orphans(*, on: bool) -> None:
     ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, int(on), 0, 0, 0)
 
 
-@dataclass(frozen=True)
-class Family:
+class Family(NamedTuple):
     """All processes that came of a command."""
 
     guardian: int
