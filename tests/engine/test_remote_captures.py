@@ -532,17 +532,17 @@ def test_what_was_fetched_for_a_look_is_fetched_again_where_it_is_gone_or_anothe
         (found,) = [one for one in objects.objects_below(path) if one.name.endswith(".db")]  # type: ignore[arg-type]
         content = Path(os.fspath(found)).read_bytes()
     held = pickle.loads(pickle.dumps(found))
-    assert held.held.place == os.fspath(held)
+    assert held.content.place == os.fspath(held)
     for spoil in (
         lambda place: place.write_bytes(b"other"),
         Path.unlink,
         lambda place: place.symlink_to("/etc/passwd"),
     ):
-        spoil(Path(held.held.place))
+        spoil(Path(held.content.place))
         with objects.fetching():
-            assert os.fspath(held) != held.held.place
+            assert os.fspath(held) != held.content.place
             assert Path(os.fspath(held)).read_bytes() == content
-    place = Path(held.held.place).parent
+    place = Path(held.content.place).parent
     del found
     assert not place.exists()
 
