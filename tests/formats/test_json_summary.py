@@ -12,6 +12,7 @@ import pytest
 from aoe_reports.formats.ascend.tables import TABLES
 from aoe_reports.formats.csv.summary import TableData, read_table
 from aoe_reports.formats.json.summary import read_json_summary
+from aoe_reports.formats.sources.discovery import discover
 
 ROW = {
     "Device_id": 0, "Op Name": "a,b", "OP Type": "MatMul", "Task Type": "AI_CORE",
@@ -134,3 +135,12 @@ def test_many_findings_of_one_kind_are_counted(tmp_path: Path) -> None:
     assert {rule for rule, _ in found(data)} == {"csv-unparsable", "json-row"}
     assert len(data.findings) == 42
     assert data.rows_reported == 200
+
+
+def test_a_file_with_a_plain_word_for_a_name_needs_every_column_of_the_table(tmp_path: Path) -> None:
+    whole = {"Name": "a", "Type": "b", "Start Time(us)": 1, "Duration(us)": 2, "Process ID": 3, "Thread ID": 4}
+    path = tmp_path / "acl.json"
+    path.write_text(json.dumps([whole]))
+    assert [file.holds for file in discover([tmp_path]).files] == [("acl",)]
+    path.write_text(json.dumps([{"Name": "a", "Type": "b"}]))
+    assert discover([tmp_path]).files == ()

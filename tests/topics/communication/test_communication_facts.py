@@ -22,6 +22,7 @@ from aoe_reports.topics.communication.facts import (
     links_of,
     number_of_step,
     operator_times,
+    operators_of_steps,
     summed,
     transfers_of_matrix,
     type_of_operator,
@@ -365,3 +366,14 @@ def test_links_stand_by_their_share_then_by_their_time_then_by_name() -> None:
         (1, 2, "HCCS"), (0, 2, "HCCS"), (0, 1, "HCCS"), (1, 0, "HCCS"), (2, 0, "HCCS"), (2, 1, "HCCS"),
         (1, 0, "SDMA"), (2, 0, "SDMA"), (0, 1, "SDMA"),
     ]  # fmt: skip
+
+
+def test_operators_of_a_step_are_read_from_milliseconds() -> None:
+    """The times of `hccl_raw` are its first numbers: all, transfer, waiting; what is no number is counted."""
+    cells = ['{"stream_8_0_allReduce": [2.5, 1.25, 0.000001], "stream_8_1_send": [1, -1, 0]}', "no JSON", None]
+    frame = pa.table({"step": ["1", "2", None], "operators": cells})
+    operators, unusable = operators_of_steps(3, frame)
+    assert unusable == [1, 1, 0]
+    assert [(one.rank_id, one.step, one.op_name, one.transit_ns, one.wait_ns, one.elapsed_ns) for one in operators] == [
+        (3, "1", "allReduce", 1_250_000, 1, 1_250_001)
+    ]
