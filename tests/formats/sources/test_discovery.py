@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import tarfile
 from pathlib import Path
 
 import pytest
@@ -62,6 +63,15 @@ def test_raw_data_is_passed_over(kernel: Path, tmp_path: Path) -> None:
         (tmp_path / folder).mkdir(parents=True)
         shutil.copy(kernel, tmp_path / folder / "kernel_details.csv")
     assert rules(tmp_path) == ["nothing-found"]
+
+
+def test_raw_data_is_passed_over_in_an_archive_that_lies_in_a_capture(kernel: Path, tmp_path: Path) -> None:
+    archive = tmp_path / PROF / "device_0.tar"
+    archive.parent.mkdir()
+    with tarfile.open(archive, "w") as tar:
+        tar.add(kernel, "data/kernel_details.csv")
+    assert rules(archive) == ["nothing-found"]
+    assert discover([archive.rename(tmp_path / "elsewhere.tar")]).findings == ()
 
 
 def test_a_table_and_a_result_of_any_name_are_told_by_content(kernel: Path, aoe: Path, tmp_path: Path) -> None:
