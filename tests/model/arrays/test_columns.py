@@ -36,7 +36,7 @@ from aoe_reports.model.arrays.columns import (
     valid,
     words_in,
 )
-from aoe_reports.model.arrays.intervals import covered, union, united
+from aoe_reports.model.arrays.intervals import Intervals, common, covered, covered_each, union, united, without
 
 INT64 = st.integers(-(2**63), 2**63 - 1)
 WORDS = st.sampled_from(["a", "b", "", "é"])
@@ -164,6 +164,25 @@ def union_of(spans: list[tuple[int, int]]):
     return union(starts, starts + np.array([length for _, length in spans], dtype=np.int64))
 
 
+def moments_of(intervals: Intervals) -> set[int]:
+    return {
+        moment
+        for start, end in zip(intervals.starts, intervals.ends, strict=True)
+        for moment in range(max(start, -100), min(end, 100))
+    }
+
+
+@given(SPANS, SPANS)
+def test_what_two_have_in_common_and_what_only_one_has(
+    spans: list[tuple[int, int]], others: list[tuple[int, int]]
+) -> None:
+    intervals, other = union_of(spans), union_of(others)
+    assert moments_of(common(intervals, other)) == moments(spans) & moments(others)
+    assert moments_of(without(intervals, other)) == moments(spans) - moments(others)
+    each = covered_each(intervals, other.starts, other.ends)
+    assert [*each] == [covered(intervals, *edges) for edges in zip(other.starts, other.ends, strict=True)]
+
+
 @given(SPANS, SPANS, st.integers(-2, 40), st.integers(0, 20))
 def test_a_union_covers_each_moment_once(
     spans: list[tuple[int, int]], others: list[tuple[int, int]], start: int, length: int
@@ -173,7 +192,7 @@ def test_a_union_covers_each_moment_once(
     assert all(end < begin for end, begin in zip(one.ends, one.starts[1:], strict=False)), "what touches is one"
     both = united(one, other)
     assert both.total == len(moments([*spans, *others]))
-    assert {m for s, e in zip(both.starts, both.ends, strict=True) for m in range(s, e)} == moments([*spans, *others])
+    assert moments_of(both) == moments([*spans, *others])
     assert covered(both, start, start + length) == len(moments([*spans, *others]) & set(range(start, start + length)))
     assert len(one) == len([m for m in moments(spans) if m - 1 not in moments(spans)])
 
