@@ -17,7 +17,7 @@ from commandline import FIXTURES, Cli
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aoe_reports.engine.fleet.keeping import Folder, Place, place_of
+from aoe_reports.engine.fleet.keeping import Folder, PartialFiles, place_of
 from aoe_reports.engine.fleet.partials import Partials
 from aoe_reports.engine.question import Notes
 
@@ -283,7 +283,7 @@ def test_what_is_written_to_a_bucket_is_read(running: Server, files: dict[tuple[
         check_round_trip(place_of(f"s3://{BUCKET}/any"), data, "/".join(name))
 
 
-def check_round_trip(place: Place, data: bytes, name: str) -> None:
+def check_round_trip(place: PartialFiles, data: bytes, name: str) -> None:
     place.write(name, data)
     assert place.read(name, len(data)) == data
     assert data == b"" or place.read(name, len(data) - 1) is None

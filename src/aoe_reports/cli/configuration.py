@@ -43,7 +43,7 @@ class Setting:
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class KnownOption:
     """An option of a command, and what is known of it."""
 
     command: tuple[str, ...]
@@ -65,7 +65,7 @@ class Stated:
 
     file: Configuration
     keys: tuple[str, ...]
-    known: Known
+    known: KnownOption
     value: Any
 
 
@@ -186,7 +186,7 @@ _NOT_IN_PROJECT = say(
 )
 
 _Stated = tuple[tuple[tuple[str, ...], str], Stated]
-_Tables = dict[str, dict[str, Known]]
+_Tables = dict[str, dict[str, KnownOption]]
 """Options by the name of their command's table, by their long names."""
 
 
@@ -209,22 +209,22 @@ def _stated(ctx: Any, configuration: Configuration) -> Iterator[_Stated]:
             raise configuration.refused(_unknown(key, tables), written)
 
 
-def _renamed(name: str, tables: _Tables) -> dict[str, Known] | None:
+def _renamed(name: str, tables: _Tables) -> dict[str, KnownOption] | None:
     """The options of a command by the name that it had in an earlier version."""
     words = ALIASES.get(name, "").split()
     return tables.get("-".join(word for word in words if not word.startswith("-")))
 
 
-def _shared(tables: _Tables) -> dict[str, list[Known]]:
+def _shared(tables: _Tables) -> dict[str, list[KnownOption]]:
     """The options that a line above all tables says for every command that has them."""
-    found: dict[str, list[Known]] = {}
+    found: dict[str, list[KnownOption]] = {}
     for known in (one for table in tables.values() for one in table.values() if one.what.shared):
         found.setdefault(known.key, []).append(known)
     return found
 
 
 def _for_one(
-    ctx: Any, configuration: Configuration, table: Mapping[str, Known], head: str, value: Any
+    ctx: Any, configuration: Configuration, table: Mapping[str, KnownOption], head: str, value: Any
 ) -> Iterator[_Stated]:
     """The table of one command."""
     if not isinstance(value, dict):
@@ -265,7 +265,7 @@ def _unknown(key: str, tables: _Tables) -> str:
     return say("no such option or command") + nearest(key, [*_shared(tables), *tables, THRESHOLDS])
 
 
-def _value(ctx: Any, configuration: Configuration, keys: tuple[str, ...], known: Known, value: Any) -> Any:
+def _value(ctx: Any, configuration: Configuration, keys: tuple[str, ...], known: KnownOption, value: Any) -> Any:
     """A value as the command line would have given it; paths are those of the file's folder."""
     option = known.option
     kind = option.type_descriptor
@@ -295,7 +295,7 @@ def _value(ctx: Any, configuration: Configuration, keys: tuple[str, ...], known:
     return value
 
 
-def is_of_analysis(known: Known) -> bool:
+def is_of_analysis(known: KnownOption) -> bool:
     """Whether an option only says what is analysed and how: it names no place and no process, and sets no limit against hostile data."""
     kind = known.option.type_descriptor.annotation
     is_choice = get_origin(kind) is not None and not known.option.multiple
@@ -303,7 +303,7 @@ def is_of_analysis(known: Known) -> bool:
     return not known.what.protects and (is_closed or known.what.names == "nothing")
 
 
-def known_options(ctx: Any) -> Iterator[Known]:
+def known_options(ctx: Any) -> Iterator[KnownOption]:
     """The options of all commands, those of groups among them."""
     waiting = _commands(ctx.command, ())
     for path, command in waiting:
@@ -311,7 +311,7 @@ def known_options(ctx: Any) -> Iterator[Known]:
         for option in command.params:
             if isinstance(option, TyperOption):
                 what = declared[str(option.name)].option
-                yield Known(path, max(option.opts, key=len).removeprefix("--"), option, what)
+                yield KnownOption(path, max(option.opts, key=len).removeprefix("--"), option, what)
 
 
 def _commands(command: Any, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], Any]]:

@@ -21,7 +21,7 @@ from aoe_reports.stats.bootstrap import widened_percentiles
 from aoe_reports.tuning.options import PlanOptions, Scenario
 from aoe_reports.tuning.plan.plan import Candidate, Plan
 from aoe_reports.tuning.plan.prior import DEFAULT_SAVED_SHARE, Gain, Priors, cost_of_summary, saved_share
-from aoe_reports.tuning.plan.ranking import Known, Measured, Ranking, _inside, exposed_times, rank_operators
+from aoe_reports.tuning.plan.ranking import KnownOperators, Measured, Ranking, _inside, exposed_times, rank_operators
 from aoe_reports.tuning.plan.report import headline
 from aoe_reports.tuning.tuner import Claim, Claims
 from aoe_reports.tuning.verify.intervals import LEVEL, Interval, Noise, noise_between
@@ -84,7 +84,7 @@ def test_a_plan_loses_no_time_and_promises_no_more_than_the_step_allows(
     shares = shares_of_tasks(frame, None, None)
     exposed = exposed_times(frame, bounds, shares) if bounds is not None else None
     options = PlanOptions(scenario=scenario, top=2, min_share=least)  # type: ignore[arg-type]
-    found = rank_operators(Measured(frame, bounds, exposed, shares), options, Known(), Priors())
+    found = rank_operators(Measured(frame, bounds, exposed, shares), options, KnownOperators(), Priors())
     told = sum(one.total_us or 0.0 for one in (*found.candidates, *found.rejected))
     assert told == pytest.approx(sum(int(row["task_duration_ns"]) for row in rows) / 1000)  # type: ignore[call-overload]
     assert sum(one.expected_saving_us or 0.0 for one in found.candidates) <= shares.bound_saving_us + 0.01
@@ -94,7 +94,7 @@ def test_a_plan_loses_no_time_and_promises_no_more_than_the_step_allows(
     again = tasks_of(rows)
     bounds = measure_operators(again)
     exposed = exposed_times(again, bounds, shares) if bounds is not None else None
-    assert rank_operators(Measured(again, bounds, exposed, shares), options, Known(), Priors()) == found
+    assert rank_operators(Measured(again, bounds, exposed, shares), options, KnownOperators(), Priors()) == found
 
 
 def test_operators_beside_each_other_share_the_time_they_take_together() -> None:
@@ -255,7 +255,10 @@ def ranked(options: PlanOptions, *times_ns: int, names: str = "abc", op_type: st
     bounds, shares = measure_operators(frame), shares_of_tasks(frame, None, None)
     assert bounds is not None
     return rank_operators(
-        Measured(frame, bounds, exposed_times(frame, bounds, shares), shares), options, Known(), Priors(costs_s=[10.0])
+        Measured(frame, bounds, exposed_times(frame, bounds, shares), shares),
+        options,
+        KnownOperators(),
+        Priors(costs_s=[10.0]),
     )
 
 

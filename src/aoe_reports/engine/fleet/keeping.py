@@ -17,7 +17,7 @@ from aoe_reports.model.errors import AoeReportsError, UsageError
 from aoe_reports.model.texts import say
 
 
-class Place(Protocol):
+class PartialFiles(Protocol):
     """Files by names such as `ab/abc.json.gz`, in folders one deep."""
 
     def read(self, name: str, most: int) -> bytes | None:
@@ -123,7 +123,7 @@ def _refuse_nowhere(root: str, prefix: str) -> None:
     folder_in(root, prefix)
 
 
-def place_of(where: str | os.PathLike[str]) -> Place:
+def place_of(where: str | os.PathLike[str]) -> PartialFiles:
     """The place at a folder's path or a URI that the store knows, too. UsageError for one that holds credentials."""
     text = os.fspath(where)
     if not text:

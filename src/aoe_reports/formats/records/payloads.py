@@ -263,7 +263,7 @@ class Seen(Struct):
         _refuse_no_nights(self.since)
 
 
-class Found(Struct):
+class RecordedChange(Struct):
     """What a row of kind change says of a change that was found."""
 
     position: Count

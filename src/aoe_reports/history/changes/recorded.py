@@ -16,8 +16,8 @@ from aoe_reports.formats.records.payloads import (
     WORDS,
     Acknowledged,
     Expected,
-    Found,
     NotDecodableError,
+    RecordedChange,
     Revoked,
     Seen,
     Tagged,
@@ -87,7 +87,7 @@ def read_recorded(history: History) -> Recorded:
     return recorded
 
 
-def change_of(state: str, body: str | None) -> Found | Withdrawn | None:
+def change_of(state: str, body: str | None) -> RecordedChange | Withdrawn | None:
     """What a row of kind change says of a series; None of one that tells of a run that was undone.
 
     NotDecodableError where that is not as it was written.
@@ -99,7 +99,7 @@ def change_of(state: str, body: str | None) -> Found | Withdrawn | None:
         return cast("Withdrawn", decode(body, Withdrawn))
     if state not in SHIFT_STATES:
         raise NotDecodableError(say("an unknown state"))
-    found = cast("Found", decode(body, Found))
+    found = cast("RecordedChange", decode(body, RecordedChange))
     if not all(MIN_COST / 2 < value < MAX_COST * 2 for value in (found.before, found.after)):
         raise NotDecodableError(say("a duration outside the plausible range"))
     return found
@@ -152,7 +152,7 @@ def _read_changes(history: History, recorded: Recorded) -> None:
     for series, state, body in changes:
         recorded.counts[series] = max(recorded.counts.get(series, 0), body.position + 1)
         recorded.shifts[series] = _after(recorded.shifts.get(series, []), state, body)
-    found = [body for _, _, body in changes if isinstance(body, Found)]
+    found = [body for _, _, body in changes if isinstance(body, RecordedChange)]
     # older rows tell of their change alone: the surest of a night dated the incident
     found.sort(key=lambda body: (body.found, body.seen is None, body.reach, body.since, body.since_run or ""))
     for body in found:
@@ -177,7 +177,7 @@ def _read_words(history: History, recorded: Recorded) -> None:
             _take(recorded, row, word)
 
 
-def _after(shifts: list[LevelShift], state: str, body: Found | Withdrawn) -> list[LevelShift]:
+def _after(shifts: list[LevelShift], state: str, body: RecordedChange | Withdrawn) -> list[LevelShift]:
     """The recorded changes of a series after one more row."""
     if isinstance(body, Withdrawn):
         return [shift for shift in shifts if (shift.since, shift.incident) != (body.since, body.incident)]

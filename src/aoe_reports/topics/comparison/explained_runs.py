@@ -278,7 +278,7 @@ class _Collectors(Collectors):
 
 
 @dataclass(slots=True)
-class _Told:
+class _TimelineFacts:
     """What the timelines of a capture tell."""
 
     devices: dict[Place, list[Exposed]] = field(default_factory=lambda: defaultdict(list))
@@ -294,7 +294,7 @@ class _Told:
 
 def _of_timeline(
     capture: Capture, trim: _Trim, notes: Notes, *, located: bool, operators: Sequence[OperatorTime]
-) -> _Told:
+) -> _TimelineFacts:
     """What the timelines of a capture tell, without the steps that are left out: of time and of tables, or of neither."""
     tried = Notes()
     told = _told_without(capture, trim, tried, located=located, operators=operators)
@@ -303,14 +303,14 @@ def _of_timeline(
         notes.take(tried)
         return told
     notes.add([steps_differ(str(capture.root))])
-    return _told_without(capture, _Trim(), notes, located=located, operators=operators) or _Told()
+    return _told_without(capture, _Trim(), notes, located=located, operators=operators) or _TimelineFacts()
 
 
 def _told_without(
     capture: Capture, trim: _Trim, notes: Notes, *, located: bool, operators: Sequence[OperatorTime]
-) -> _Told | None:
+) -> _TimelineFacts | None:
     """The same; null where a timeline does not tell the steps that a table says are left out."""
-    told = _Told(left_out=dict(trim.left_out or {}))
+    told = _TimelineFacts(left_out=dict(trim.left_out or {}))
     kernels, of_steps = timeline_tells_tasks(capture), timeline_tells_steps(capture)
     for files in vendor_of(capture.profiler).events(capture):
         frames = located and may_tell_frames(files)
@@ -344,7 +344,7 @@ def _told_without(
 
 
 def _gone(
-    activity: Activity, files: Sequence[FoundFile], capture: Capture, trim: _Trim, notes: Notes, told: _Told
+    activity: Activity, files: Sequence[FoundFile], capture: Capture, trim: _Trim, notes: Notes, told: _TimelineFacts
 ) -> Mapping[int | None, frozenset[int]] | None:
     """The numbers of the steps that are left out of each device of a timeline; null where it numbers its steps otherwise, or tells none."""
     if trim.left_out is not None and not any(trim.left_out.values()):

@@ -115,7 +115,7 @@ def _name_of(pid: int) -> str:
         return "?"
 
 
-class Asked(NamedTuple):
+class LaunchRequest(NamedTuple):
     """What is to be started; as JSON it is the line that we read."""
 
     argv: list[str]
@@ -132,7 +132,7 @@ def main() -> None:
     line = sys.stdin.buffer.readline()
     if not line:
         return
-    asked = Asked(**json.loads(line))
+    asked = LaunchRequest(**json.loads(line))
     adopt_orphans(on=True)
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         if signal.getsignal(number) != signal.SIG_IGN:  # what is ignored stays so for the command, too (nohup)

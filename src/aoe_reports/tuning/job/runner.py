@@ -121,7 +121,7 @@ def run_process(
     secrets replaced, into `log`. `on_look` is called several times a second. CannotRunError where it cannot be started. A
     guardian between us and the command keeps together what it starts, and ends it if we are killed.
     """
-    asked = guardian.Asked(list(argv), str(folder), dict(environment), str(log), limits.grace_s)
+    asked = guardian.LaunchRequest(list(argv), str(folder), dict(environment), str(log), limits.grace_s)
     with _Log(log, limits.max_log_bytes, Redactor(environment), on_line) as out, _guarded(asked, out) as command:
         family = command.family
         because: Literal["exited", "timeout", "interrupted"] = "exited"
@@ -266,7 +266,7 @@ class _Command:
 
 
 @contextmanager
-def _guarded(asked: guardian.Asked, out: _Log) -> Iterator[_Command]:
+def _guarded(asked: guardian.LaunchRequest, out: _Log) -> Iterator[_Command]:
     """Start a command under a guardian, which ends it unless it reads `done` before its input ends."""
     reading, writing = os.pipe()
     others = guardian.children_of(os.getpid())

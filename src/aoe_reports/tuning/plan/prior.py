@@ -118,7 +118,7 @@ class PriorSources:
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class KnownOperators:
     """What is known of single operators by name, and where from; types of which a bank has entries, and how many."""
 
     banked: Mapping[str, str] = field(default_factory=dict)
@@ -144,11 +144,11 @@ class PriorJobs:
         """What is expected of tuning."""
         return Priors(self.gains, self.costs_s, self.subgraph_costs_s)
 
-    def known(self, op_names: Sequence[str], op_types: Sequence[str]) -> Known:
+    def known(self, op_names: Sequence[str], op_types: Sequence[str]) -> KnownOperators:
         """What is known of some operators and types by their names."""
         banked = {name: say("it is named in an entry of the bank") for name in op_names if name in self.bank_entries}
         counts: dict[str, int] = {}
         for word, number in self.bank_entries.items():
             counts[type_key(word)] = counts.get(type_key(word), 0) + number
         types = {name: counts[type_key(name)] for name in op_types if type_key(name) in counts}
-        return Known(self.banked | banked, self.failed, types)
+        return KnownOperators(self.banked | banked, self.failed, types)

@@ -23,7 +23,7 @@ from aoe_reports.stats.grouping import is_communication
 from aoe_reports.tuning.options import PlanOptions
 from aoe_reports.tuning.plan.measured import PathBounds
 from aoe_reports.tuning.plan.plan import Candidate, Rejected
-from aoe_reports.tuning.plan.prior import Known, Prior, Priors
+from aoe_reports.tuning.plan.prior import KnownOperators, Prior, Priors
 
 CORE_TASKS = frozenset({"AI_CORE", "AI_VECTOR_CORE", "MIX_AIC", "MIX_AIV", "KERNEL_AICORE", "KERNEL_AIVEC"})
 """Task types of what runs on AI Core and vector core; AOE tunes nothing else."""
@@ -147,7 +147,7 @@ class Measured:
     """Which operators reach so much of what the chip can do that little is to be gained; null where that is not known."""
 
 
-def rank_operators(device: Measured, options: PlanOptions, known: Known, priors: Priors) -> Ranking:
+def rank_operators(device: Measured, options: PlanOptions, known: KnownOperators, priors: Priors) -> Ranking:
     """The plan's candidates and what it leaves out."""
     bounds, shares = device.bounds, device.shares
     spoken = sorted(_communication(device.frame, shares), key=_rejection_order)
@@ -221,7 +221,7 @@ def _communication(frame: pa.Table, shares: StepShares) -> list[Rejected]:
     return [Rejected(total_us=told / 1000, reason=_because_of("communication"))] if told else []
 
 
-def _reasons(device: Measured, bounds: OperatorBounds, options: PlanOptions, known: Known) -> Ints:
+def _reasons(device: Measured, bounds: OperatorBounds, options: PlanOptions, known: KnownOperators) -> Ints:
     """The first reason (place in _ORDER) against each operator, -1 for none."""
     why: Ints = np.full(bounds.names.count, -1, dtype=np.int64)
 
@@ -393,7 +393,7 @@ def _within(
     return chosen, left
 
 
-def _left_out(classes: _Classes, known: Known, least: float) -> list[Rejected]:
+def _left_out(classes: _Classes, known: KnownOperators, least: float) -> list[Rejected]:
     """Operators with a reason against them: large ones by name, the others summed by type and reason."""
     found = []
     rest: dict[Why, list[int]] = {}
@@ -461,7 +461,7 @@ def _subgraphs(
     )
     why: Why = "after-subgraphs" if options.mode == "both" else "subgraphs-first"
     left = replace(classes, why=np.where(inside, _ORDER.index(why), classes.why))
-    rejected = sorted([*_left_out(left, Known(), least), *spoken], key=_rejection_order)
+    rejected = sorted([*_left_out(left, KnownOperators(), least), *spoken], key=_rejection_order)
     if total == 0 or total < least:
         return Ranking((), tuple(rejected))
     chosen, beyond = _within([candidate], replace(options, top=None))
