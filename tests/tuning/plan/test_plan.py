@@ -420,6 +420,7 @@ def test_subgraphs_come_first_and_operators_from_the_profile_after(
     assert not (tmp_path / "plan" / "tune_ops.json").exists()
     assert "--job_type=1" in (tmp_path / "plan" / "run.sh").read_text()
     assert "--job_type=2" not in (tmp_path / "plan" / "run.sh").read_text()
+    assert "Choose the operators: run" in (tmp_path / "plan" / "report.md").read_text()
     refused = planner("--after", tmp_path / "plan", into="second")
     assert refused.code == 2
     (tmp_path / "plan" / "bank").mkdir()
@@ -428,6 +429,7 @@ def test_subgraphs_come_first_and_operators_from_the_profile_after(
     assert (second["mode"], second["soc"], second["bank"]) == ("opat", SOC, str(tmp_path / "plan" / "bank"))
     assert second["job"]["model"] == str(tmp_path / "m.onnx")
     assert (tmp_path / "second" / "tune_ops.json").exists()
+    assert "Choose the operators" not in (tmp_path / "second" / "report.md").read_text()
 
 
 def test_gradients_are_tuned_while_the_script_runs(planner: Planner, tmp_path: Path) -> None:
