@@ -11,7 +11,9 @@ from typing import Any
 import pytest
 from commandline import FIXTURES
 
+from aoe_reports.formats.sources.discovery import discover
 from aoe_reports.topics.files.check import check
+from aoe_reports.topics.files.checked_files import checker_of
 from aoe_reports.topics.files.inspect import inspect
 from aoe_reports.topics.files.table import list_tables
 
@@ -33,6 +35,13 @@ RANK0 = VALID / "torch_npu_two_ranks" / "rank0_ascend_pt"
 def test_a_file_is_inspected_by_its_kind(folder: Path, name: str, told: tuple[Any, ...]) -> None:
     row = next(one for one in inspect([folder]).rows if Path(one.path).name == name)
     assert (row.kind, row.source, row.form, row.vintage, row.rows, row.start_ns, row.end_ns) == told
+
+
+def test_what_holds_no_measurement_or_is_not_read_has_no_check_of_its_own() -> None:
+    files = discover([VALID / "torch_npu_two_ranks", FIXTURES / "mindspore"]).files
+    unchecked = {file.name.kind for file in files if checker_of(file) is None}
+    assert {"profiler_info", "minddata_aicpu", "timeline_summary"} <= unchecked
+    assert unchecked.isdisjoint({"kernel_details", "op_statistic", "step_trace_time", "hccl_raw", "kernel_flops"})
 
 
 def test_files_are_listed_by_path_with_whose_they_are() -> None:
