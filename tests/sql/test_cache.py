@@ -144,6 +144,7 @@ def test_a_file_that_cannot_be_used_is_thrown_away_and_said(cli: Cli, cache: Pat
     ended = cli("sql", profile, COUNT)
     assert (ended.code, ended.out) == (0, rows)
     assert "[cache-damaged]" in ended.err
+    assert ("it does not say that it is complete" in ended.err) == (damage in {"no tables", "not complete"})
     assert (cli("sql", profile, COUNT).err, _names(cache)) == ("", {file.name})
 
 
