@@ -16,8 +16,8 @@ from aoe_reports.formats.records.identity import Member, content_hash_of, run_id
 from aoe_reports.formats.records.payloads import (
     MAX_DEPTH,
     WORDS,
-    Found,
     NotDecodableError,
+    RecordedChange,
     body_of,
     decode,
     fits_body,
@@ -191,10 +191,10 @@ FOUND = {"position": 0, "since": "2026-01-01", "since_run": None, "before": 1, "
 def test_a_change_that_was_found_is_within_its_limits(change: dict[str, Any], fits: bool) -> None:
     text = json.dumps(FOUND | change)
     if fits:
-        assert isinstance(decode(text, Found), Found)
+        assert isinstance(decode(text, RecordedChange), RecordedChange)
     else:
         with pytest.raises(NotDecodableError):
-            decode(text, Found)
+            decode(text, RecordedChange)
     assert set(WORDS) == {"acknowledged", "expected", "revoked", "tag"}
 
 
