@@ -3,8 +3,7 @@
 usage: python benchmarks/trace.py [FILE.json] [--megabytes 1000] [--rounds 3]
 Without FILE one of --megabytes is made. Reading is `collect_events` with the columns that an event is chosen by, as every question
 reads them, every batch looked at by nobody. What is cut out is 0.2 s from the middle, and all of the timeline. Prints medians and the ratio of CPU
-and of wall time, pair by pair; quote the ratios, the seconds are this machine's. The bars are 1.1 times reading for the part, and 256 MB,
-without the compiled reader.
+and of wall time, pair by pair; quote the ratios, the seconds are this machine's. The bars are 1.1 times reading for the part, and 256 MB.
 """
 
 from __future__ import annotations
