@@ -13,7 +13,7 @@ mod shapes;
 mod slices;
 
 /// Who calls this knows what the structures below look like: to be raised with every change of them.
-const VERSION: u64 = 10;
+const VERSION: u64 = 9;
 
 use std::fs::File;
 use std::mem::ManuallyDrop;
@@ -39,10 +39,11 @@ pub extern "C" fn reader_version() -> u64 {
     VERSION
 }
 
-/// Begin to read parts of a file. `asked`: lines of `column rank key`.
+/// Begin to read parts of a file. `asked`: lines of `column rank key`; `within`: none, or two points in time.
 ///
 /// # Safety
-/// `fd` is a file that stays open until `reading_close`; `bounds` has `parts + 1` places; `asked` has `asked_length` bytes.
+/// `fd` is a file that stays open until `reading_close`; `bounds` has `parts + 1` places; `asked` has `asked_length` bytes; `within` is null
+/// or has two places.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn reading_open(
     fd: i32,
@@ -54,6 +55,7 @@ pub unsafe extern "C" fn reading_open(
     numbers: usize,
     flow_ids: bool,
     whole_args: bool,
+    within: *const i64,
 ) -> *mut Reading {
     let (bounds, asked) =
         unsafe { (std::slice::from_raw_parts(bounds, parts + 1), std::slice::from_raw_parts(asked, asked_length)) };
@@ -62,7 +64,8 @@ pub unsafe extern "C" fn reading_open(
         let mut number = || std::str::from_utf8(words.next()?).ok()?.parse::<usize>().ok();
         Some(Asked { column: number()?, rank: number()? as u8, key: words.next()?.to_vec() })
     });
-    let request = Arc::new(Request { args: args.collect(), texts, numbers, flow_ids, whole_args });
+    let within = (!within.is_null()).then(|| unsafe { (*within, *within.add(1)) });
+    let request = Arc::new(Request { args: args.collect(), texts, numbers, flow_ids, whole_args, within });
     let (sender, receiver) = sync_channel(parts);
     let mut threads = Vec::new();
     for place in 0..parts {

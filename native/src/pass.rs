@@ -28,6 +28,8 @@ pub struct Request {
     pub numbers: usize,
     pub flow_ids: bool,
     pub whole_args: bool,
+    /// Only the texts of events are handed on that name something, begin or end something, or reach into this time (its end is not in it).
+    pub within: Option<(i64, i64)>,
 }
 
 /// Some rows, in the order of the file.
@@ -259,9 +261,12 @@ impl<'r> Pass<'r> {
             State::First if reader.take(b']')? => State::Closed,
             State::First | State::Event => {
                 reader.skip_blanks();
-                let mut found = Event::new();
+                let (start, mut found) = (reader.at(), Event::new());
                 event::event(&mut reader, &self.request.args, &mut self.orders, &mut found)?;
-                self.take(&found)?;
+                match self.request.within {
+                    None => self.take(&found)?,
+                    Some(time) => self.keep(&found, reader.since(start), time)?,
+                }
                 State::Between
             }
             State::Between if reader.take(b']')? => State::Closed,
@@ -291,6 +296,31 @@ impl<'r> Pass<'r> {
         let stage = complete && event::is_stage_row(event.name.plain(&mut self.scratch));
         self.totals.stage_rows += stage as u64;
         Ok((start, duration, stage))
+    }
+
+    /// Take in the text of an event, if it is asked for.
+    #[inline(always)]
+    fn keep(&mut self, event: &Event, text: &[u8], (from, to): (i64, i64)) -> Read<()> {
+        self.totals.phases[event.ph as usize] += 1;
+        for value in [event.pid, event.tid, event.cat, event.id] {
+            event::as_text(value, &mut self.scratch)?;
+        }
+        let is_kept = if event.ph == b'M' {
+            event::as_text(event.name, &mut self.scratch)?;
+            event::as_text(event.label, &mut self.scratch)?;
+            true
+        } else {
+            let (start, duration, _) = self.judge(event)?;
+            start.is_some_and(|start| {
+                let lasts = start >= from || start + duration.unwrap_or(0) > from;
+                (lasts && start < to) || matches!(event.ph, b'B' | b'E' | b'b' | b'e')
+            })
+        };
+        if is_kept {
+            self.batch.phases.push(event.ph);
+            self.batch.args.push(Some(text));
+        }
+        Ok(())
     }
 
     #[inline(always)]

@@ -15,11 +15,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from made_events import TRACE, X, bad, flows, metadata, no_surrogates, styles, tasks, write
 
+from aoe_reports.formats.native import library
+from aoe_reports.formats.trace import native
 from aoe_reports.formats.trace.cutting import texts
 from aoe_reports.formats.trace.cutting.beside import Processes, Renamed, members, moved
 from aoe_reports.formats.trace.cutting.cut import Cut
-from aoe_reports.formats.trace.cutting.survey import Survey, ranges_at_a_glance, survey
+from aoe_reports.formats.trace.cutting.survey import ALWAYS, Survey, ranges_at_a_glance, survey
+from aoe_reports.formats.trace.cutting.texts import read_texts
 from aoe_reports.formats.trace.events import look_at_timeline
+from aoe_reports.formats.trace.shape import OddFileError
 from aoe_reports.formats.trace.walk import Metadata, Row, as_text, walk_events
 from aoe_reports.model.errors import ReadError
 
@@ -30,10 +34,10 @@ near = st.integers(-5_000, 5_000)
 def cut_lines(path: Path, start: int, end: int) -> tuple[list[bytes], list[bytes], list[Any]]:
     """(metadata, events) of a cut, a line each; the findings."""
     with closing(Cut(start, end)) as cut:
-        placed = cut.read(path)
+        told = cut.read(path)
         cut.pair_flows()
         lines = ([line.rstrip(b"\n") for line in cut.metadata()], lines_in(cut.events()))
-    return *lines, [finding for finding, _ in placed]
+    return *lines, [finding for finding, _ in told.findings]
 
 
 def lines_in(blocks: Iterable[bytes]) -> list[bytes]:
@@ -86,10 +90,22 @@ def check(path: Path, start: int, end: int) -> None:
     assert findings == list(look_at_timeline(path).findings)
 
 
-@pytest.fixture(params=[1 << 20, 64])
+WAYS = [0, 1 << 20, 64]
+"""By the compiled reader, and window by window of so many bytes."""
+
+
+@pytest.fixture(params=WAYS)
 def _windows(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Window by window of so many bytes."""
-    monkeypatch.setattr(texts, "WINDOW_BYTES", request.param)
+    if request.param:
+        monkeypatch.setattr(texts, "keep_natively", refused)
+        monkeypatch.setattr(texts, "library", lambda: None)
+        monkeypatch.setattr(texts, "WINDOW_BYTES", request.param)
+    elif library() is None:
+        pytest.skip("no compiled reader")
+
+
+def refused(*_: object) -> None:
+    raise OddFileError
 
 
 @pytest.mark.slow
@@ -309,27 +325,28 @@ def test_ranges_at_a_glance_are_those_of_a_look(
             one["name"] = f"Step#{data.draw(st.integers(0, 9))}"
             one["args"] = {"name": "Step#7", "more": {"ph": "i", "name": "Step#8"}}
     path = write(tmp_path, json.dumps(events, **style))
-    every, placed = survey(path, "Step#", 3)
+    every, told = read_texts(path, lambda: Survey("Step#"), ALWAYS)
     assert every is None or set(ranges_at_a_glance(path, "Step#")) == set(every.ranges)
-    assert [finding for finding, _ in placed] == list(look_at_timeline(path).findings)
-    walked, _ = surveyed_by_walking(path)
-    assert times_in(walked) == times_in(every)
+    quick, told_quickly = survey(path, "Step#", 3)
+    assert told_quickly.findings == told.findings
+    assert times_told(quick) == times_told(every)
 
 
-def surveyed_by_walking(path: Path) -> Any:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("aoe_reports.formats.trace.cutting.survey.collect_plain", lambda *_: None)
-        return survey(path, "Step#")
-
-
-def times_in(found: Survey | None) -> Any:
+def times_told(found: Survey | None) -> Any:
     return found and (found.start_ns, found.end_ns, found.ranges)
 
 
-def test_a_part_of_a_plain_file_is_picked_up_without_a_walk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("aoe_reports.formats.trace.cutting.cut.Walk", all_at_once)
+@pytest.mark.skipif(library() is None, reason="no compiled reader")
+def test_a_part_of_a_plain_file_is_picked_up_by_the_compiled_reader(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(texts, "_walked_windows", refused)
+    monkeypatch.setattr(texts, "_plain_windows", all_at_once)
     path = write(tmp_path, [{**X, "ts": number, "name": f"n{number}"} for number in range(1000)])
     assert [value(line)["name"] for line in cut_lines(path, 17_000, 20_000)[1]][:3] == ["n16", "n17", "n18"]
+    monkeypatch.setattr(native, "_ALWAYS_KEPT_BYTES", 0)
+    with pytest.raises(LookupError):  # all of it would be looked at twice
+        cut_lines(path, 0, 2**61)
 
 
 def all_at_once(*_: object) -> None:

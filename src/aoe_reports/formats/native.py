@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Sequence
-from ctypes import POINTER, c_bool, c_char_p, c_int, c_size_t, c_uint64, c_void_p
+from ctypes import POINTER, c_bool, c_char_p, c_int, c_int64, c_size_t, c_uint64, c_void_p
 from functools import cache
 from pathlib import Path
 
@@ -14,7 +14,7 @@ import pyarrow as pa
 from aoe_reports.model.arrays.columns import Ints
 
 LIBRARY = Path(__file__).with_name("libreader.so")
-_VERSION = 10
+_VERSION = 9
 """Of the structures that both sides know: a library of another one is not used."""
 
 
@@ -45,7 +45,7 @@ def library() -> ctypes.CDLL | None:
     found.timeline_glance.argtypes = [c_int, POINTER(c_uint64), c_size_t, POINTER(c_void_p)]
     found.timeline_glance.restype = None
     found.reading_open.argtypes = [
-        c_int, POINTER(c_uint64), c_size_t, c_char_p, c_size_t, c_size_t, c_size_t, c_bool, c_bool,
+        c_int, POINTER(c_uint64), c_size_t, c_char_p, c_size_t, c_size_t, c_size_t, c_bool, c_bool, POINTER(c_int64),
     ]  # fmt: skip
     found.reading_open.restype = c_void_p
     found.reading_next.argtypes = [c_void_p, c_void_p]

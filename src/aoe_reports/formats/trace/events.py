@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -113,24 +112,17 @@ def collect_events(
     as whole numbers and the ends of flows without their names: their ids say as much.
     """
     schema = wanted_schema(columns)
-    plain = collect_plain(path, frozenset(schema.names), new, parts, in_full=in_full)
-    if plain is not None:
-        return with_findings(path, plain[0]), plain[1]
+    if has_both_ends(path):
+        for collect in (_collect_quickly,) if in_full else (collect_natively, _collect_quickly):
+            try:
+                look, collectors = collect(path, frozenset(schema.names), new, parts)
+            except OddFileError:
+                continue
+            return with_findings(path, look), collectors
     look, collector = with_findings(path, look_by_walking(path)), new()
     for batch in _batches(path, look, schema):
         collector.add(batch)
     return look, [collector]
-
-
-def collect_plain(
-    path: Path, columns: frozenset[str], new: Callable[[], C], parts: int, *, in_full: bool = False
-) -> tuple[TimelineLook, list[C]] | None:
-    """As `collect_events`, without the findings that its counts lead to; None for a file in which an event is not plain."""
-    if has_both_ends(path):
-        for collect in (_collect_quickly,) if in_full else (collect_natively, _collect_quickly):
-            with suppress(OddFileError):
-                return collect(path, columns, new, parts)
-    return None
 
 
 def _collect_quickly(

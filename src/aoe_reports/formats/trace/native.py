@@ -14,7 +14,7 @@ from ctypes import c_int64, c_uint64, c_void_p
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Protocol, Self, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -83,6 +83,50 @@ def collect_natively(
     raise OddFileError
 
 
+def keep_natively(
+    path: Path, within: tuple[int, int], new: Callable[[], S], parts: int
+) -> tuple[TimelineLook, list[S]]:
+    """(what one pass tells of a file, for each part of it the texts of its events that name something, begin or end something, or reach into a time).
+
+    OddFileError where it is not proved that every event is as exporters write them; TooManyError where it is, and these are much of the file.
+    """
+    reader = library()
+    if reader is None:
+        raise OddFileError
+    kept: list[S] = []
+    try:
+        ends = [part.end for part in parts_of(path, parts)]
+        with path.open("rb") as file:
+            kept += [new() for _ in ends]
+            most = max(path.stat().st_size // _MAX_KEPT, _ALWAYS_KEPT_BYTES)
+            return _Source(reader, file.fileno(), ends).keep(within, kept, most), kept
+    except BaseException as error:
+        for one in kept:
+            one.close()
+        if isinstance(error, OSError):
+            raise OddFileError from error
+        raise
+
+
+_MAX_KEPT, _ALWAYS_KEPT_BYTES = 8, 64 << 20
+"""An eighth of a file, or so many bytes, are picked up and looked at again: of more all are looked at once."""
+
+
+class TooManyError(Exception):
+    """Much of a file, in which nothing is odd, is asked for."""
+
+
+class Texts(Protocol):
+    """What keeps the texts of events."""
+
+    def add(self, texts: Sequence[bytes]) -> None: ...
+
+    def close(self) -> None: ...
+
+
+S = TypeVar("S", bound=Texts)
+
+
 @dataclass(frozen=True, slots=True)
 class _Source:
     """An open file, and where its parts end."""
@@ -117,12 +161,27 @@ class _Source:
                 taker.wait()
         return _look_of(totals, _names([event for one in events for event in one.metadata]))
 
-    def _found(self, wanted: _Wanted) -> Iterator[tuple[int, _Memory | _Found]]:
+    def keep(self, within: tuple[int, int], kept: Sequence[Texts], most_bytes: int) -> TimelineLook:
+        """Hand the texts of the events of each part that are asked for to those who keep them; TooManyError, at the end, for too many."""
+        totals = []
+        for part, found in self._found(_Wanted.of(frozenset({"args"})), within):
+            if isinstance(found, _Memory):
+                texts = found.texts(_ARGS).cast(pa.binary())
+                most_bytes -= texts.nbytes
+                if most_bytes >= 0:
+                    kept[part].add(texts.to_pylist())
+            else:
+                totals.append(found)
+        if most_bytes < 0:
+            raise TooManyError
+        return _look_of(totals, Names())
+
+    def _found(self, wanted: _Wanted, within: tuple[int, int] | None = None) -> Iterator[tuple[int, _Memory | _Found]]:
         """(number of a part, some of its events or what it tells as a whole), as they come."""
         keys, count = wanted.keys, len(self.ends)
         reading = self.reader.reading_open(
             self.descriptor, self._bounds, count, keys, len(keys), len(wanted.texts), len(wanted.numbers),
-            "flow_id" in wanted.columns, "args" in wanted.columns,
+            "flow_id" in wanted.columns, "args" in wanted.columns, None if within is None else (c_int64 * 2)(*within),
         )  # fmt: skip
         try:
             while True:

@@ -40,7 +40,6 @@ from aoe_reports.formats.trace.shape import (
     THREE_DECIMALS_US,
     C,
     Names,
-    Nothing,
     OddFileError,
     TimelineLook,
     is_stage_row,
@@ -88,7 +87,14 @@ def collect_quickly(
 
 def look_quickly(path: Path) -> TimelineLook:
     """What `look_at_timeline` returns for a file in which every event is plain; OddFileError for any other."""
-    return collect_quickly(path, frozenset(), Nothing, 1)[0]
+    return collect_quickly(path, frozenset(), _Nothing, 1)[0]
+
+
+class _Nothing:
+    """Collects nothing."""
+
+    def add(self, batch: pa.RecordBatch) -> None:
+        pass
 
 
 def stream_quickly(path: Path, names: Names, schema: pa.Schema) -> Iterator[pa.RecordBatch]:

@@ -99,13 +99,6 @@ class Collector(Protocol):
         """Take in some events."""
 
 
-class Nothing:
-    """Collects nothing: only the look at the file is wanted."""
-
-    def add(self, batch: pa.RecordBatch) -> None:
-        pass
-
-
 class MergingCollector(Collector, Protocol):
     """What can take in what others have, too."""
 

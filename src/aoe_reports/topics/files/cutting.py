@@ -7,8 +7,9 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
-from itertools import chain, takewhile
+from itertools import takewhile
 from pathlib import Path
+from typing import TypeVar
 
 from aoe_reports.engine.ask import Progress, no_progress
 from aoe_reports.engine.captures import in_short, nothing_measured, read_file, read_steps_noting, timeline_tells_steps
@@ -25,7 +26,7 @@ from aoe_reports.formats.sources.found import FoundFile
 from aoe_reports.formats.trace.cutting.beside import Processes, Renamed, as_line, mark_of, name_of
 from aoe_reports.formats.trace.cutting.cut import Cut
 from aoe_reports.formats.trace.cutting.survey import Range, Survey, ranges_at_a_glance, survey
-from aoe_reports.formats.trace.cutting.texts import Placed
+from aoe_reports.formats.trace.cutting.texts import TextReading
 from aoe_reports.formats.vendor import vendor_of
 from aoe_reports.model.errors import UsageError
 from aoe_reports.model.findings import Finding, has, place_of
@@ -37,6 +38,9 @@ _NO_WHOLE_LIST = ("json-truncated", "json-syntax")
 """Findings that a timeline is no whole list: an unknown number of events is missing."""
 _LISTED = 10
 _MS_NS = 1_000_000
+Placed = tuple[Finding, int | None]
+"""(a finding, the time that it is about, where that is known)."""
+T = TypeVar("T")
 MARKS = "Findings"
 """What the process of marks is called, and its thread."""
 
@@ -51,15 +55,11 @@ def timelines_of(capture: Capture) -> list[FoundFile]:
 def survey_of(files: Sequence[FoundFile]) -> tuple[Survey, list[Placed]]:
     """(from when to when some timelines last, where their steps are; what is wrong with them)."""
     whole, placed = Survey(STEP_RANGE), list[Placed]()
-
-    def read(path: Path) -> list[Placed]:
-        part, wrong = survey(path, STEP_RANGE, threads_of_unit())
+    for file in files:
+        part, found = _read(file, lambda path: survey(path, STEP_RANGE, threads_of_unit()))
+        placed += found
         if part is not None:
             whole.merge(part)
-        return wrong
-
-    for file in files:
-        placed += _read(file, read)
     return whole, placed
 
 
@@ -89,7 +89,7 @@ def cut_of(files: Sequence[FoundFile], start_ns: int, end_ns: int) -> tuple[Cut,
     cut, placed = Cut(start_ns, end_ns), list[Placed]()
     try:
         for file in files:
-            placed += _read(file, lambda path: cut.read(path, threads_of_unit()))
+            placed += _read(file, lambda path: (None, cut.read(path, threads_of_unit())))[1]
         cut.pair_flows()
     except BaseException:
         cut.close()
@@ -97,11 +97,16 @@ def cut_of(files: Sequence[FoundFile], start_ns: int, end_ns: int) -> tuple[Cut,
     return cut, placed
 
 
-def _read(file: FoundFile, read: Callable[[Path], list[Placed]]) -> list[Placed]:
-    """Have a timeline read; what is wrong with it."""
+def _read(file: FoundFile, read: Callable[[Path], tuple[T | None, TextReading]]) -> tuple[T | None, list[Placed]]:
+    """(what was made of a timeline, None where nothing of it is used; what is wrong with it)."""
+    made: T | None = None
     with expanded(file) as (path, wrong):
-        found = read(path) if wrong is None else [(wrong, None)]
-    return [(replace(finding, path=str(file.path)), time_ns) for finding, time_ns in found]
+        if wrong is not None:
+            found: list[Placed] = [(wrong, None)]
+        else:
+            made, told = read(path)
+            found = told.findings
+    return made, [(replace(finding, path=str(file.path)), time_ns) for finding, time_ns in found]
 
 
 @dataclass(slots=True)
@@ -117,8 +122,7 @@ class Cutting:
     @property
     def marks(self) -> list[tuple[Finding, int]]:
         """What was found in the time that was cut out, each once."""
-        cut, timed = self.cut, [(finding, at) for finding, at in self.placed if at is not None]
-        marks = {(finding, at) for finding, at in timed if cut.start_ns <= at < cut.end_ns}
+        marks = {(one, at) for one, at in self.placed if at is not None and self.cut.start_ns <= at < self.cut.end_ns}
         return sorted(marks, key=lambda mark: (mark[1], place_of(mark[0])))
 
 
@@ -128,15 +132,15 @@ def events_of(cuttings: Sequence[Cutting]) -> Iterator[bytes]:
     The first one keeps the numbers of its processes.
     """
     processes = Processes()
-    for number, cutting in enumerate(cuttings):
+    for place, cutting in enumerate(cuttings):
         cut = cutting.cut
-        if number == 0:
+        if place == 0:
             processes.take(cut.processes)
         if len(cuttings) == 1:
             yield from cut.metadata()
             yield from cut.events()
         else:
-            renamed = Renamed(cutting.label, number, cutting.shift_ns, processes if number else None)
+            renamed = Renamed(cutting.label, place, cutting.shift_ns, processes if place else None)
             yield from renamed.metadata(cut.metadata(), cut.processes)
             yield from renamed.events(cut.events())
     yield from _marks(cuttings, processes.free())
@@ -186,10 +190,10 @@ def traced(paths: Sequence[Path], chosen: TraceOptions, progress: Progress = no_
     progress(lambda: say("looking for files"))
     notes = Notes()
     every = _runs_below(paths, chosen, notes)
-    runs = [usable for run in every if (usable := _usable(run, chosen.rank))]
+    runs = [those for run in every if (those := _usable(run, chosen.rank))]
     if not runs:
         what = say("no JSON timeline here to cut from (trace_view, msprof*, or another list of events)")
-        notes.add([nothing_measured(paths, what, [capture for run in every for capture in run], rank=chosen.rank)])
+        notes.add([nothing_measured(paths, what, [one for run in every for one in run], rank=chosen.rank)])
     cuttings: list[Cutting] = []
     with ExitStack() as stack:
         begin: int | None = None
@@ -245,8 +249,8 @@ def _cut_run(spans: Sequence[_Span], label: str, shift_ns: int, notes: Notes, st
 
 def _check(paths: Sequence[Path], chosen: TraceOptions) -> None:
     """Raises UsageError for options that say nothing, or too much."""
-    for number, path in enumerate(paths):
-        if path in paths[:number]:
+    for place, path in enumerate(paths):
+        if path in paths[:place]:
             raise UsageError(say("{path}: given twice; once is enough", path=path))
     ends = (chosen.start is not None) + (chosen.end is not None)
     asked = (chosen.around is not None) + (chosen.step is not None) + (ends > 0)
@@ -278,7 +282,7 @@ def _spans_of(run: Sequence[Capture], chosen: TraceOptions, notes: Notes) -> lis
         spans = _between(run, chosen, notes)
     before = _MARGIN_MS if chosen.around is not None else 0
     margin = (before if chosen.margin_ms is None else chosen.margin_ms) * _MS_NS
-    return [replace(span, start_ns=span.start_ns - margin, end_ns=span.end_ns + margin) for span in spans]
+    return [_Span(one.capture, one.start_ns - margin, one.end_ns + margin, one.placed) for one in spans]
 
 
 def _between(run: Sequence[Capture], chosen: TraceOptions, notes: Notes) -> list[_Span]:
@@ -297,8 +301,8 @@ def _between(run: Sequence[Capture], chosen: TraceOptions, notes: Notes) -> list
 def _lasts(run: Sequence[Capture], notes: Notes) -> tuple[int, int]:
     """(when the first event of a run begins, a nanosecond after the last one ends)."""
     surveys = [survey for capture in run for survey, _ in _surveyed(capture, notes)]
-    starts = [survey.start_ns for survey in surveys if survey.start_ns is not None]
-    ends = [survey.end_ns for survey in surveys if survey.end_ns is not None]
+    starts = [one.start_ns for one in surveys if one.start_ns is not None]
+    ends = [one.end_ns for one in surveys if one.end_ns is not None]
     return min(starts, default=0), max(ends, default=0) + 1
 
 
@@ -327,13 +331,13 @@ def _times_of_steps(capture: Capture, number: int, notes: Notes) -> dict[int, tu
     times: dict[int, tuple[int, int]] = {}
     models = set()
     with notes.where_unreadable(capture.root):
-        for step in () if timeline_tells_steps(capture) else read_steps_noting(capture, notes.findings):
-            if step.step is None or step.start_ns is None:
+        for one in () if timeline_tells_steps(capture) else read_steps_noting(capture, notes.findings):
+            if one.step is None or one.start_ns is None:
                 continue
-            start, end = times.get(step.step, (step.start_ns, step.start_ns))
-            times[step.step] = (min(start, step.start_ns), max(end, step.start_ns + step.duration_ns))
-            if step.step == number:
-                models.add(step.model_id)
+            start, end = times.get(one.step, (one.start_ns, one.start_ns))
+            times[one.step] = (min(start, one.start_ns), max(end, one.start_ns + one.duration_ns))
+            if one.step == number:
+                models.add(one.model_id)
     if len(models) > 1:
         numbers = join(", ", sorted(map(str, models)))
         message = say(
@@ -352,7 +356,7 @@ def _around(run: Sequence[Capture], handle: str, notes: Notes) -> list[_Span]:
     untimed: list[Finding] = []
     every: list[Finding] = []
     for capture in run:
-        placed = [*_in_tables(capture, notes), *chain.from_iterable(wrong for _, wrong in _surveyed(capture, notes))]
+        placed = [*_in_tables(capture, notes), *(one for _, found in _surveyed(capture, notes) for one in found)]
         every += [finding for finding, time_ns in placed if time_ns is not None]
         for finding, time_ns in placed:
             if not _is_named(finding, handle):

@@ -8,24 +8,26 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator
-from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import chain, compress
 from pathlib import Path
+from typing import Any
 from zlib import crc32
 
-from aoe_reports.formats.trace.cutting.texts import PAIRED, Placed, Walk, placed_of, plain_texts
-from aoe_reports.formats.trace.events import collect_plain
-from aoe_reports.formats.trace.json_list import NotAList
+import msgspec
+import numpy as np
+
+from aoe_reports.formats.trace.cutting.texts import TextReading, Window, event_of, read_texts, times_of
 from aoe_reports.formats.trace.parser import strict_json
-from aoe_reports.formats.trace.shape import Nothing, OddFileError
-from aoe_reports.formats.trace.spool import Spool
-from aoe_reports.formats.trace.walk import Metadata, Row, as_json, as_text
-from aoe_reports.model.documents import Json, JsonObject, object_of, text_of
+from aoe_reports.formats.trace.spool import Spool, Text
+from aoe_reports.formats.trace.walk import as_text
+from aoe_reports.model.documents import Json, object_of, text_of
 from aoe_reports.model.errors import ReadError
 from aoe_reports.model.texts import say
 
 FLOWS = frozenset("stf")
+_UNSURE_US = 4.0
+"""More than what goes missing of a sum of two times in a float64."""
 _FLOW_SPOOLS = 64
 """One in so many of the flows of a cut is held in memory at a time."""
 _HELD_FLOW_BYTES = 128 << 10
@@ -34,15 +36,29 @@ Thread = tuple[int | str | None, int | str | None]
 """pid and tid as they stand in the file."""
 
 
-def _thread_of(event: JsonObject) -> Thread:
-    """Process and thread; what is neither a whole number nor a text as its text."""
-    pid, tid = (value if type(value) is int else as_text(value) for value in (event.get("pid"), event.get("tid")))
-    return pid, tid
-
-
-def _key_of(event: JsonObject, *names: str) -> str:
+class _Joint(msgspec.Struct, gc=False):
     """What joins the ends of a flow, or the beginning of something to its end."""
-    return as_json([event.get(name) for name in names])
+
+    ph: str
+    cat: msgspec.Raw = msgspec.Raw()
+    name: msgspec.Raw = msgspec.Raw()
+    id: msgspec.Raw = msgspec.Raw()
+    id2: msgspec.Raw = msgspec.Raw()
+    pid: Any = None
+    tid: Any = None
+
+    @property
+    def thread(self) -> Thread:
+        """Process and thread; what is neither a whole number nor a text as its text."""
+        pid, tid = (one if type(one) is int else as_text(one) for one in (self.pid, self.tid))
+        return pid, tid
+
+
+_JOINT = msgspec.json.Decoder(_Joint)
+
+
+def _flow_key(joint: _Joint) -> bytes:
+    return b"\0".join((joint.cat, joint.name, joint.id))
 
 
 @dataclass(slots=True)
@@ -64,31 +80,47 @@ class _Part:
     """(start, number in `paired`) of what has not ended yet, the innermost last."""
     _open_count: int = 0
 
-    def take(self, event: Row | Metadata, text: bytes) -> None:
-        """Keep an event if it reaches in, or names something."""
-        if isinstance(event, Metadata):
-            self.metadata.add([text])
-        elif event.start_ns is None:
-            return
-        elif event.phase in PAIRED:
-            self._take_paired(event.event, event.start_ns, text)
-        elif self._holds(event.start_ns, event.start_ns + (event.duration_ns or 0)):
-            if event.phase in FLOWS:  # the thread of one is that of a task
-                spool = crc32(as_json(event.event["id"]).encode()) % _FLOW_SPOOLS if "id" in event.event else 0
-                self.flows[spool].add([text])
+    def take(self, window: Window) -> None:
+        """Keep what reaches in, and what names something."""
+        named = [window.texts[place] for place in window.metadata]
+        for text in named:
+            event_of(text)  # is read again when it is handed on
+        self.metadata.add(named)
+        for place in window.paired:
+            self._take_paired(window.texts[place], window.starts_us[place])
+        starts = np.asarray(window.starts_us, dtype=np.float64)
+        ends = np.asarray(window.ends_us, dtype=np.float64)
+        low, high = self.start_ns / 1000, self.end_ns / 1000
+        near = (starts <= high + _UNSURE_US) & (ends >= low - _UNSURE_US)
+        near[window.paired] = False
+        sure = (starts < high - _UNSURE_US) & (ends > low + _UNSURE_US)
+        kept: list[Text] = []
+        flows: defaultdict[int, list[Text]] = defaultdict(list)
+        for place in np.flatnonzero(near).tolist():
+            text, head = window.texts[place], window.heads[place]
+            if not (sure[place] or self._holds(*times_of(text))):
+                continue
+            if head.ph in FLOWS:  # the thread of one is that of a task
+                flows[crc32(head.id) % _FLOW_SPOOLS].append(text)
             else:
-                self.threads.add(_thread_of(event.event))
-                self.body.add([text])
+                self.threads.add((head.pid, head.tid))
+                kept.append(text)
+        self.body.add(kept)
+        for place, some in flows.items():
+            self.flows[place].add(some)
 
     def _holds(self, start: int, end: int) -> bool:
         return start < self.end_ns and (end > self.start_ns or start >= self.start_ns)
 
-    def _take_paired(self, event: JsonObject, start: int, text: bytes) -> None:
-        key = _thread_of(event) if event["ph"] in {"B", "E"} else _key_of(event, "cat", "id", "id2")
+    def _take_paired(self, text: Text, start_us: float) -> None:
+        if start_us != start_us:  # noqa: PLR0124 -- NaN: it has no time
+            return
+        joint, (start, _) = _JOINT.decode(text), times_of(text)
+        key = joint.thread if joint.ph in "BE" else (bytes(joint.cat), bytes(joint.id), bytes(joint.id2))
         number = self.paired.count
         self.paired.add([text])
         self._kept.append(0)
-        if event["ph"] in {"B", "b"}:
+        if joint.ph in "Bb":
             self._open[key].append((start, number))
             self._open_count += 1
             if self._open_count > _MAX_OPEN:
@@ -107,7 +139,8 @@ class _Part:
         for start, number in chain.from_iterable(self._open.values()):
             self._kept[number] = start < self.end_ns
         for text in compress(self.paired, self._kept):
-            self.threads.add(_thread_of(strict_json(text)))
+            joint = _JOINT.decode(text)
+            self.threads.add(joint.thread)
             self.body.add([text])
         self.paired.close()
 
@@ -126,33 +159,23 @@ class Cut:
         self._flows = Spool()
         self._threads: set[Thread] = set()
 
-    def read(self, path: Path, parts: int = 1) -> list[Placed]:
-        """Take in one file, of one that is no whole list of events nothing; what is wrong with it.
+    def read(self, path: Path, parts: int = 1) -> TextReading:
+        """Take in one file, at most so many parts of it at a time; of one that is no whole list of events nothing."""
+        made: list[_Part] = []
 
-        At most so many parts of it are looked at at a time.
-        """
-        plain = collect_plain(path, frozenset(), Nothing, parts)
-        if plain is not None:
-            with suppress(OddFileError):
-                self._take(path, plain_texts(path, self.start_ns, self.end_ns))
-                return placed_of(path, plain[0])
-        walk = Walk(path)
-        try:
-            self._take(path, walk.events())
-        except NotAList as error:
-            return [(error.finding(path), None)]
-        return walk.placed
+        def new() -> _Part:
+            made.append(_Part(path, self.start_ns, self.end_ns))
+            return made[-1]
 
-    def _take(self, path: Path, events: Iterator[tuple[Row | Metadata, bytes]]) -> None:
-        part = _Part(path, self.start_ns, self.end_ns)
         try:
-            for event, text in events:
-                part.take(event, text)
-            part.finish()
-        except BaseException:
-            part.close()
-            raise
-        self._parts.append(part)
+            part, told = read_texts(path, new, (self.start_ns, self.end_ns), parts)
+            if part is not None:
+                part.finish()
+                self._parts.append(made.pop())
+        finally:
+            for part in made:  # what was read before something turned out to be out of the ordinary
+                part.close()
+        return told
 
     @property
     def is_empty(self) -> bool:
@@ -163,16 +186,16 @@ class Cut:
 
         An arrow to something that is not there cannot be drawn, and importers take it for damage.
         """
-        for number in range(_FLOW_SPOOLS):
-            spools = [part.flows[number] for part in self._parts if number in part.flows]
+        for place in range(_FLOW_SPOOLS):
+            spools = [part.flows[place] for part in self._parts if place in part.flows]
             texts = list(chain.from_iterable(spools))
-            events = [strict_json(text) for text in texts]
-            keys = [_key_of(event, "cat", "name", "id") for event in events]
-            begun = {key for event, key in zip(events, keys, strict=True) if event["ph"] == "s"}
-            whole = begun & {key for event, key in zip(events, keys, strict=True) if event["ph"] != "s"}
-            kept = [index for index, key in enumerate(keys) if key in whole]
-            self._threads.update(_thread_of(events[index]) for index in kept)
-            self._flows.add([texts[index] for index in kept])
+            joints = [_JOINT.decode(text) for text in texts]
+            keys = [_flow_key(joint) for joint in joints]
+            begun = {key for joint, key in zip(joints, keys, strict=True) if joint.ph == "s"}
+            whole = begun & {key for joint, key in zip(joints, keys, strict=True) if joint.ph != "s"}
+            kept = [number for number, key in enumerate(keys) if key in whole]
+            self._threads.update(joints[number].thread for number in kept)
+            self._flows.add([texts[number] for number in kept])
 
     @property
     def processes(self) -> list[Json]:

@@ -12,12 +12,13 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from aoe_reports.formats.trace.cutting.texts import Placed, Walk, placed_of
-from aoe_reports.formats.trace.events import collect_plain
-from aoe_reports.formats.trace.json_list import NotAList
+from aoe_reports.formats.trace.cutting.texts import TextReading, Window, read_texts, times_of
+from aoe_reports.formats.trace.json_list import has_both_ends
+from aoe_reports.formats.trace.native import collect_natively
 from aoe_reports.formats.trace.parser import DECODER, strict_json
+from aoe_reports.formats.trace.shape import OddFileError
 from aoe_reports.formats.trace.walk import Row, read_event
-from aoe_reports.model.arrays.columns import bits, integers
+from aoe_reports.model.arrays.columns import bits, codes, integers, words_in
 from aoe_reports.model.errors import ReadError
 from aoe_reports.model.texts import say
 
@@ -32,20 +33,19 @@ _TRIES = 8
 def ranges_at_a_glance(path: Path, prefix: str) -> list[Range]:
     """The X events whose names begin so, as far as their bytes show it: who needs one that is not there reads the file.
 
-    What is wrong with the rest of the file is reported by whoever reads it.
+    Nothing is told of the rest of the file: whoever reads it finds what is wrong.
     """
-    ranges: list[Range] = []
+    found: list[Range] = []
     try:
         with path.open("rb") as file:
-            for data, offsets in _offsets_of(file, prefix.encode()):
-                around = (_range_around(data, offset, prefix) for offset in offsets)
-                ranges += [event for event in around if event is not None]
+            for data, places in _places_of(file, prefix.encode()):
+                found += [one for place in places if (one := _range_around(data, place, prefix)) is not None]
     except OSError as error:
         raise ReadError(path, error.strerror or str(error), say("a timeline was expected")) from error
-    return ranges
+    return found
 
 
-def _offsets_of(file: BinaryIO, word: bytes) -> Iterator[tuple[bytes, list[int]]]:
+def _places_of(file: BinaryIO, word: bytes) -> Iterator[tuple[bytes, list[int]]]:
     """(some bytes, where a word stands in them that has an event's length of them before and behind it)."""
     data, done, block = b"", 0, b" "
     while block:
@@ -58,14 +58,14 @@ def _offsets_of(file: BinaryIO, word: bytes) -> Iterator[tuple[bytes, list[int]]
         data, done = data[kept:], stop - kept
 
 
-def _range_around(data: bytes, offset: int, prefix: str) -> Range | None:
-    """The X event around an offset, if its name begins so."""
-    start = offset
+def _range_around(data: bytes, place: int, prefix: str) -> Range | None:
+    """The X event around a place, if its name begins so."""
+    start = place
     for _ in range(_TRIES):
-        start = data.rfind(b"{", max(offset - _EVENT_BYTES, 0), start)
+        start = data.rfind(b"{", max(place - _EVENT_BYTES, 0), start)
         if start < 0:
             return None
-        text = data[start : offset + _EVENT_BYTES]
+        text = data[start : place + _EVENT_BYTES]
         try:
             _, length = DECODER.raw_decode(text.decode("latin-1"))  # a byte is a character
             event = read_event(strict_json(text[:length]))
@@ -77,30 +77,52 @@ def _range_around(data: bytes, offset: int, prefix: str) -> Range | None:
     return None
 
 
-def survey(path: Path, prefix: str, parts: int = 1) -> tuple[Survey | None, list[Placed]]:
-    """(from when to when the events of a file last, None where it is no whole list of them; what is wrong with it)."""
-    whole = Survey(prefix)
-    plain = collect_plain(path, _COLUMNS, lambda: Survey(prefix), parts)
-    if plain is not None:
-        for part in plain[1]:
-            whole.merge(part)
-        return whole, placed_of(path, plain[0])
-    walk = Walk(path)
-    try:
-        for event, _ in walk.events():
-            if isinstance(event, Row):
-                whole.take(event)
-    except NotAList as error:
-        return None, [(error.finding(path), None)]
-    return whole, walk.placed
+def survey(path: Path, prefix: str, parts: int = 1) -> tuple[Survey | None, TextReading]:
+    """(what the events of a file tell of times, None where it is no whole list of them; what else they tell of it)."""
+    if has_both_ends(path):
+        try:
+            look, found = collect_natively(path, _TIMES, lambda: _Times(Survey(prefix)), parts)
+        except OddFileError:
+            pass
+        else:
+            whole = Survey(prefix)
+            for one in found:
+                whole.merge(one.survey)
+            return whole, TextReading.of(path, look)
+    return read_texts(path, lambda: Survey(prefix), ALWAYS)
 
 
-_COLUMNS = frozenset({"ph", "name", "start_ns", "duration_ns"})
+ALWAYS = (-(2**62), 2**62)
+"""From before to after all that a timeline may tell of, in ns."""
+_TIMES = frozenset({"ph", "name", "start_ns", "duration_ns"})
+
+
+@dataclass(slots=True)
+class _Times:
+    """The times of the events of a part of a file, as columns."""
+
+    survey: Survey
+
+    def add(self, batch: pa.RecordBatch) -> None:
+        starts, there = integers(pa.chunked_array([batch["start_ns"]]))
+        times, has_time = integers(pa.chunked_array([batch["duration_ns"]]))
+        ends = starts + np.where(has_time, times, 0)
+        found = Survey(self.survey.prefix)
+        if there.any():
+            found.start_ns, found.end_ns = int(starts[there].min()), int(ends[there].max())
+        names = batch["name"]
+        begins = np.flatnonzero(bits(pa.chunked_array([pc.starts_with(names.dictionary, found.prefix)])))
+        if len(begins):
+            is_range = np.isin(codes(pa.chunked_array([names]))[0] - 1, begins)
+            is_range &= words_in(pa.chunked_array([batch["ph"]]), {"X"})
+            for row in np.flatnonzero(is_range).tolist():
+                found.ranges.append((names[row].as_py(), int(starts[row]), int(ends[row])))
+        self.survey.merge(found)
 
 
 @dataclass(slots=True)
 class Survey:
-    """From when to when the events of a file last, and where some ranges are; all in ns."""
+    """What the events of a file tell of times, all in ns."""
 
     prefix: str
     """What the names of ranges that are wanted begin with."""
@@ -108,35 +130,30 @@ class Survey:
     end_ns: int | None = None
     ranges: list[Range] = field(default_factory=list)
     """Each such range, in the order of the file."""
+    _start_us: float = np.inf
+    _end_us: float = -np.inf
 
-    def add(self, batch: pa.RecordBatch) -> None:
-        """Take in some events of a plain file."""
-        starts, has_start = integers(pa.chunked_array([batch["start_ns"]]))
-        times, has_time = integers(pa.chunked_array([batch["duration_ns"]]))
-        ends = starts + np.where(has_time, times, 0)
-        if has_start.any():
-            self._reach(int(starts[has_start].min()), int(ends[has_start].max()))
-        is_range = pc.starts_with(batch["name"].cast(pa.string()), self.prefix)
-        is_range = pc.and_(is_range, pc.equal(batch["ph"].cast(pa.string()), "X"))
-        for row in np.flatnonzero(bits(pa.chunked_array([is_range]))).tolist():
-            self.ranges.append((batch["name"][row].as_py(), int(starts[row]), int(ends[row])))
-
-    def take(self, row: Row) -> None:
-        """Take in an event."""
-        if row.start_ns is None:
+    def take(self, window: Window) -> None:
+        if window.mentions(self.prefix):
+            for place, head in enumerate(window.heads):
+                if head.ph == "X" and (head.name or "").startswith(self.prefix):
+                    self.ranges.append((head.name or "", *times_of(window.texts[place])))
+        starts = np.asarray(window.starts_us, dtype=np.float64)
+        ends = np.asarray(window.ends_us, dtype=np.float64)
+        if np.isnan(starts).all():
             return
-        end = row.start_ns + (row.duration_ns or 0)
-        self._reach(row.start_ns, end)
-        name = row.value("name") if row.phase == "X" else None
-        if name is not None and name.startswith(self.prefix):
-            self.ranges.append((name, row.start_ns, end))
+        first, last = int(np.nanargmin(starts)), int(np.nanargmax(ends))
+        if starts[first] < self._start_us:
+            self._start_us = float(starts[first])
+            self.start_ns, _ = times_of(window.texts[first])
+        if ends[last] > self._end_us:
+            self._end_us = float(ends[last])
+            _, self.end_ns = times_of(window.texts[last])
 
     def merge(self, other: Survey) -> None:
-        """Take in another file of the same capture, or another part of the file."""
+        """Take in what another file of the same capture, or another part of the file, tells."""
         self.ranges += other.ranges
-        if other.start_ns is not None and other.end_ns is not None:
-            self._reach(other.start_ns, other.end_ns)
-
-    def _reach(self, start: int, end: int) -> None:
-        self.start_ns = start if self.start_ns is None else min(self.start_ns, start)
-        self.end_ns = end if self.end_ns is None else max(self.end_ns, end)
+        times = [time for time in (self.start_ns, other.start_ns) if time is not None]
+        self.start_ns = min(times, default=None)
+        times = [time for time in (self.end_ns, other.end_ns) if time is not None]
+        self.end_ns = max(times, default=None)
