@@ -1,0 +1,200 @@
+"""Is one side slower than another? The difference of two sides with a few repeats each, on logarithms of their values.
+
+A value is its side's level, plus a linear drift over the session, plus noise. The difference is fitted by least squares on values that
+are clipped like Huber's (1964) at CLIP scatters, so that one bad repeat does not decide. Its interval is Student's, made wider where noise
+that remembers the repeat before (AR(1), MEMORY) would widen it for the order in which the repeats ran: in turns it does not, one side after
+the other it does. docs/ab.md has how often each is wrong.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import NamedTuple
+
+import numpy as np
+
+from aoe_reports.stats.noise import CLIP, FLOOR, Floats
+from aoe_reports.stats.sample import MAD_TO_SIGMA
+
+ERROR = 0.045
+"""How often one end of an interval is wrong, in normal noise: it leaves room below the 5 % that other noise may reach."""
+POWER = 0.8
+"""How often the minimum detectable effect is detected."""
+MEMORY = 0.4
+"""AR(1) memory from one repeat to the next that intervals allow for."""
+MIN_REPEATS, MIN_TOGETHER = 2, 5
+"""Repeats of a side, and of both together: of fewer the noise is not known."""
+MAX_REPEATS = 1000
+"""Of a side: more are never asked for."""
+_FITS = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Design:
+    """Which side each repeat is of (0 baseline, 1 candidate), in the order in which they ran; `in_order` if that order is known."""
+
+    sides: tuple[int, ...]
+    in_order: bool
+
+    @property
+    def counts(self) -> tuple[int, int]:
+        """Repeats of the baseline and of the candidate."""
+        return self.sides.count(0), self.sides.count(1)
+
+    @property
+    def free(self) -> int:
+        """Degrees of freedom that are left for the noise."""
+        return len(self.sides) - 2 - self.in_order
+
+    @property
+    def is_enough(self) -> bool:
+        """Whether the repeats themselves show how large the noise is."""
+        return min(self.counts) >= MIN_REPEATS and len(self.sides) >= MIN_TOGETHER
+
+    @property
+    def interleaving(self) -> float:
+        """1 where the sides ran in turns, 0 where one ran after the other: how little side and time have in common."""
+        side = np.array(self.sides, dtype=np.float64)
+        time = np.arange(len(side), dtype=np.float64)
+        n, m = self.counts
+        apart = abs(float(time[side == 1].mean() - time[side == 0].mean()))
+        return 1 - apart / ((n + m) / 2)
+
+
+class Difference(NamedTuple):
+    """What the repeats say of several quantities; logarithms, so 0.01 is about 1 %."""
+
+    effect: Floats
+    """Candidate - baseline."""
+    error: Floats
+    """Standard error of the effect."""
+    scatter: Floats
+    """Standard deviation of a repeat."""
+    drift: Floats
+    """From one repeat to the next; 0 where the order is not known."""
+    drift_error: Floats
+    residuals: Floats
+    """(quantities, repeats): values without level and drift, not clipped."""
+
+
+def difference(logs: Floats, design: Design) -> Difference:
+    """The difference of the sides for each row of `logs` (quantities, repeats), in the order of the design."""
+    model = _model(design)
+    fit, clipped = _medians(logs, design), logs
+    for number in range(_FITS):
+        off = logs - fit
+        distances = np.sort(np.abs(off), axis=1)[:, 1 if number == 0 else model.matrix.shape[1] - 1 :]
+        limit = CLIP * np.maximum(MAD_TO_SIGMA * np.median(distances, axis=1), FLOOR)[:, None]
+        clipped = fit + np.clip(off, -limit, limit)
+        fit = clipped @ model.solve.T @ model.matrix.T
+    coefficients = clipped @ model.solve.T
+    unclipped = (np.abs(logs - clipped) <= 1e-12).mean(axis=1)  # noqa: PLR2004 -- rounding
+    variance = np.square(clipped - fit).sum(axis=1) / design.free / np.square(unclipped)
+    scatter = np.maximum(np.sqrt(variance), FLOOR)
+    nothing = np.zeros(len(logs))
+    return Difference(
+        effect=coefficients[:, 1],
+        error=scatter * model.error,
+        scatter=scatter,
+        drift=coefficients[:, 2] if design.in_order else nothing,
+        drift_error=scatter * model.drift_error,
+        residuals=logs - fit,
+    )
+
+
+def known_noise(logs: Floats, design: Design, sigma: Floats) -> Difference:
+    """The same where the repeats are too few and the scatter of a repeat is known from elsewhere."""
+    sides = np.array(design.sides)
+    levels = [logs[:, sides == side].mean(axis=1) for side in (0, 1)]
+    n, m = design.counts
+    nothing = np.zeros(len(logs))
+    fit = np.where(sides == 0, levels[0][:, None], levels[1][:, None])
+    return Difference(levels[1] - levels[0], sigma * math.sqrt(1 / n + 1 / m), sigma, nothing, nothing + 1, logs - fit)
+
+
+def _medians(logs: Floats, design: Design) -> Floats:
+    sides = np.array(design.sides)
+    medians = [np.median(logs[:, sides == side], axis=1)[:, None] for side in (0, 1)]
+    return np.asarray(np.where(sides == 0, medians[0], medians[1]))
+
+
+class _Model(NamedTuple):
+    matrix: Floats
+    solve: Floats
+    """Values times this are the coefficients: level, effect, drift."""
+    error: float
+    """Standard error of the effect, in scatters."""
+    drift_error: float
+
+
+@lru_cache(maxsize=256)
+def _model(design: Design) -> _Model:
+    count = len(design.sides)
+    columns: list[Floats] = [np.ones(count), np.array(design.sides, dtype=np.float64)]
+    if design.in_order:
+        columns.append(np.arange(count, dtype=np.float64) - (count - 1) / 2)
+    matrix = np.stack(columns, axis=1)
+    solve = np.linalg.inv(matrix.T @ matrix) @ matrix.T
+    plain = float(solve[1] @ solve[1])
+    wider = 1.0
+    if design.in_order:
+        memory = MEMORY ** np.abs(np.subtract.outer(np.arange(count), np.arange(count)))
+        rest = np.eye(count) - matrix @ solve
+        wider = max(float(solve[1] @ memory @ solve[1]) / plain / (float(np.trace(rest @ memory)) / design.free), 1.0)
+    drift = math.sqrt(float(solve[2] @ solve[2])) if design.in_order else 1.0
+    return _Model(matrix, solve, math.sqrt(plain * wider), drift)
+
+
+@lru_cache(maxsize=4096)
+def student(free: int, tail: float) -> float:
+    """The value that Student's t with so many degrees of freedom exceeds in a share `tail` of all cases (0 < tail <= 0.5)."""
+    low, high = 0.0, 1.0
+    while student_tail(high, free) > tail and high < 1e12:  # noqa: PLR2004 -- far beyond any interval
+        low, high = high, 2 * high
+    for _ in range(60):
+        middle = (low + high) / 2
+        low, high = (middle, high) if student_tail(middle, free) > tail else (low, middle)
+    return high
+
+
+def student_tail(value: float, free: int) -> float:
+    """How often Student's t exceeds a value of at least 0: the finite series for whole degrees of freedom (Abramowitz and Stegun 26.7.3-4)."""
+    angle = math.atan(value / math.sqrt(free))
+    cosine, odd = math.cos(angle), free % 2
+    term = total = cosine if odd else 1.0
+    for k in range(3 if odd else 2, free, 2):
+        term *= cosine**2 * (k - 1) / k
+        total += term
+    if not odd:
+        return (1 - math.sin(angle) * total) / 2
+    inside = angle + (math.sin(angle) * total if free > 1 else 0.0)
+    return (1 - 2 / math.pi * inside) / 2
+
+
+def detectable(error: float, free: int, tail: float) -> float:
+    """The smallest effect that is detected in POWER of all cases, as a logarithm."""
+    return error * (student(free, tail) + student(free, 1 - POWER))
+
+
+def repeats_needed(effect: float, scatter: float, tail: float, margin: float) -> int | None:
+    """Repeats of each side, in turns, that would prove an effect of this size, or that it is within the margin; None above MAX_REPEATS."""
+    inside = margin - abs(effect)
+    target = max(abs(effect), inside)
+    if target <= 0:
+        return None
+    low, high = (MIN_TOGETHER + 1) // 2, MAX_REPEATS
+    while low < high:
+        middle = (low + high) // 2
+        enough = detectable(scatter * math.sqrt(2 / middle), 2 * middle - 3, tail) <= target
+        low, high = (low, middle) if enough else (middle + 1, high)
+    return None if low >= MAX_REPEATS else low
+
+
+def in_turns(times: Sequence[int | None], sides: Sequence[int]) -> tuple[list[int], bool]:
+    """(the order of repeats by time, whether it is known): it is not where a time is missing or two are the same."""
+    if None in times or len(set(times)) < len(times):
+        return sorted(range(len(sides)), key=sides.__getitem__), False
+    return sorted(range(len(sides)), key=lambda place: times[place] or 0), True
