@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 F = TypeVar("F", bound=Callable[..., Any])
 SHOWS_ALL = "aoe_reports.shows_all"
 """Whether rare commands are listed, too, in `meta` of the context."""
+_AFTER_DASHES = "__after_dashes__"
 _GUIDE = "__guide__"
 _EXAMPLE, _PAGE = HEADINGS = N_(("Example", "Documentation"))
 _MAY_BE_URI = frozenset({"before", "after"})
@@ -48,6 +49,16 @@ def guided(*, example: str, page: str) -> Callable[[F], F]:
 
     def keep(command: F) -> F:
         setattr(command, _GUIDE, Guide(example=example, page=page))
+        return command
+
+    return keep
+
+
+def takes_after_dashes(flag: str) -> Callable[[F], F]:
+    """A command whose arguments after `--` are values of an option: two lists of paths."""
+
+    def keep(command: F) -> F:
+        setattr(command, _AFTER_DASHES, flag)
         return command
 
     return keep
@@ -83,6 +94,14 @@ class _Guided(PlainValues):
 
 class Command(_Guided, TyperCommand):  # type: ignore[override] # the context is chosen by the language
     """A command that typer makes of a function."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Give what follows `--` to the option that takes it, where the command has one."""
+        flag = getattr(self.callback, _AFTER_DASHES, None)
+        if flag is not None and "--" in args:
+            place = args.index("--")
+            args = [*args[:place], *(f"{flag}={value}" for value in args[place + 1 :])]
+        return super().parse_args(ctx, args)
 
     def invoke(self, ctx: Any) -> Any:
         """Run the command, once no file of this machine is an object of a store."""

@@ -161,6 +161,7 @@ ROOT = Group(
         N_("What changed"): {
             "compare": Entry("topics.comparison.compare:Compare", N_("Compare profiles operator by operator")),
             "explain": Entry("topics.comparison.explain:Explain", N_("Why a step takes longer or shorter than before")),
+            "ab": Entry("cli.commands.ab:ab", N_("Is a candidate slower than a baseline? A few repeats of each")),
         },
         N_("Tune operators"): {
             "plan": Entry("cli.commands.tuning:plan", N_("Select operators worth tuning, write a tuning job")),

@@ -46,6 +46,7 @@ FORM = Option(help="Output format.", flags=("--format",))
 if TYPE_CHECKING:
     Format = str
     AnnotatedFormat = str
+    AbFormat = str
     DrawnFormat = str
     StackFormat = str
     NightFormat = str
@@ -53,6 +54,7 @@ if TYPE_CHECKING:
 else:
     Format = Literal[tuple(FORMS)]  # from which typer takes what may be given
     AnnotatedFormat = Literal[tuple(forms_of("annotated"))]
+    AbFormat = Literal[tuple(forms_of("annotated", "ab"))]
     DrawnFormat = Literal[tuple(forms_of("drawn"))]
     StackFormat = Literal[tuple(forms_of("stacks"))]
     NightFormat = Literal[tuple(name for name in FORMS if name != "csv")]

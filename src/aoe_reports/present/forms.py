@@ -111,7 +111,7 @@ FORMS: dict[str, Form] = {
 }
 """The forms of every answer, as `--format` names them."""
 
-Kind = Literal["annotated", "drawn", "stacks", "check", "regressions"]
+Kind = Literal["annotated", "drawn", "stacks", "check", "regressions", "ab"]
 _MORE: dict[Kind, dict[str, Form]] = {
     "annotated": {"github": Form(_in("ci.github", "as_annotations"))},
     "drawn": {"svg": Form(_in("drawings.svg"), has_findings=False)},
@@ -119,6 +119,7 @@ _MORE: dict[Kind, dict[str, Form]] = {
         "svg": Form(_in("drawings.svg"), has_findings=False),
         "collapsed": Form(_in("collapsed"), has_findings=False),
     },
+    "ab": {"junit": Form(_in("ci.sides", "as_junit")), "sarif": Form(_in("ci.sides", "as_sarif"), has_findings=False)},
     "check": {
         "text": Form(_in("checked", "as_text")),
         "json": Form(_in("checked", "as_json")),
@@ -136,7 +137,7 @@ _MORE: dict[Kind, dict[str, Form]] = {
         "grafana": Form(_of_changes("grafana"), has_findings=False),
     },
 }
-"""Further forms: of answers with highlights, that can be drawn, are stacks of calls, or of these two commands."""
+"""Further forms: of answers with highlights, that can be drawn, are stacks of calls, or of these three commands."""
 
 
 def forms_of(*kinds: Kind) -> dict[str, Form]:

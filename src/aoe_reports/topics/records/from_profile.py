@@ -62,10 +62,24 @@ class DeviceGroups:
     """(how many steps have its tasks, how long these take together), where a table has more steps than these."""
 
 
+def groups_of_types(tasks: TaskSet) -> DeviceGroups:
+    """The groups of one device's tasks by operator type alone, which take an operator type, a task type and a duration."""
+    if tasks.grouped:
+        return DeviceGroups(tasks.rank_id, tasks.device_id, types=statistic_groups(tasks.frame))
+    communication = is_communication(tasks.frame["task_type"])
+    compute = SomeRows(tasks.frame, ~communication if communication.any() else None)
+    return DeviceGroups(
+        tasks.rank_id,
+        tasks.device_id,
+        types=[group for group in group_tasks(compute, _TYPE_KEYS, None) if group.key[0] is not None],
+        communication=group_tasks(SomeRows(tasks.frame, communication), ["op_type"], None),
+    )
+
+
 def groups_of_tasks(tasks: TaskSet, most_raw: int = 0) -> DeviceGroups:
     """The groups of one device's tasks (with all of TASK_FIELDS); one of at most `most_raw` tasks carries their single times."""
     if tasks.grouped:
-        return DeviceGroups(tasks.rank_id, tasks.device_id, types=statistic_groups(tasks.frame))
+        return groups_of_types(tasks)
     frame = tasks.frame.select([*_OPERATOR_KEYS, "task_start_ns", "task_duration_ns"])
     communication = is_communication(frame["task_type"])
     compute = SomeRows(frame, ~communication if communication.any() else None)

@@ -1,0 +1,40 @@
+"""`ab`: is the candidate slower than the baseline?"""
+
+from pathlib import Path
+from typing import Annotated
+
+from aoe_reports.cli.command import guided, takes_after_dashes
+from aoe_reports.cli.output import FORM, MAX_ROWS, AbFormat, MostRows, Output, path_argument, reply
+from aoe_reports.cli.progress import progress_line
+from aoe_reports.jobs.ab.options import AbOptions
+from aoe_reports.model.errors import UsageError
+from aoe_reports.model.texts import say
+from aoe_reports.present.forms import forms_of
+
+
+@takes_after_dashes("--b")
+@guided(example="ab old/run1 old/run2 old/run3 -- new/run1 new/run2 new/run3", page="ab")
+def ab(
+    chosen: AbOptions,
+    paths: Annotated[
+        list[Path] | None,
+        path_argument(
+            "Repeats of the baseline, then -- and repeats of the candidate: captures, records, benchmark results, folders."
+        ),
+    ] = None,
+    form: Annotated[AbFormat, FORM] = "text",
+    output: Output = None,
+    rows: MostRows = MAX_ROWS,
+) -> None:
+    """Judge whether a candidate is slower than a baseline, by a few repeats of each. Each quantity is slower, faster, the same within a margin, or cannot be told."""
+    from aoe_reports.engine.fleet.executors import executor_here
+    from aoe_reports.jobs.ab.answer import compare_sides, paths_of
+
+    baseline, candidate = paths_of(paths or [], chosen.a), paths_of([], chosen.b)
+    if not candidate and len(baseline) == 2:  # noqa: PLR2004 -- one path a side
+        baseline, candidate = baseline[:1], baseline[1:]
+    if not (baseline and candidate):
+        raise UsageError(say("ab: expected BASELINE... -- CANDIDATE..., or --a and --b"))
+    with progress_line() as progress:
+        answer = compare_sides(baseline, candidate, chosen, executor=executor_here(chosen), progress=progress)
+    reply(answer, form, output, strict=chosen.strict, forms=forms_of("annotated", "ab"), most=rows)

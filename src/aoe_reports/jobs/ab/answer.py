@@ -1,0 +1,148 @@
+"""Is B slower than A? Two sides of a few repeats each, judged for a merge."""
+
+from __future__ import annotations
+
+import glob
+from collections.abc import Sequence
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+from aoe_reports.engine.ask import Paths, Progress, no_progress
+from aoe_reports.engine.fleet.executors import Executor
+from aoe_reports.engine.question import Answer, Notes
+from aoe_reports.formats.sources.objects import asked_path
+from aoe_reports.jobs.ab.causes import causes_of, facts_of
+from aoe_reports.jobs.ab.explanation import explained, median_captures
+from aoe_reports.jobs.ab.options import AbOptions
+from aoe_reports.jobs.ab.repeats import Repeat, read_side
+from aoe_reports.jobs.ab.rules import NOTHING_IN_COMMON
+from aoe_reports.jobs.ab.scatters import scatters_of
+from aoe_reports.jobs.ab.session import remarks
+from aoe_reports.jobs.ab.verdicts import Judged, judge, observe
+from aoe_reports.jobs.ab.words import headline_of, highlights_of, sections_of
+from aoe_reports.model.classes import record
+from aoe_reports.model.errors import UsageError
+from aoe_reports.model.findings import Finding, has, in_order
+from aoe_reports.model.rows import Rows
+from aoe_reports.model.sides import SIDE_EXIT_CODES, QuantityVerdict, SideCause, SideFact
+from aoe_reports.model.texts import say
+from aoe_reports.topics.comparison.explain import ChangePart
+
+MAX_PARTS = 10
+
+
+@record
+class AbAnswer(Answer):
+    """The verdicts on two sides, and why the exit code is not 0."""
+
+    why: Sequence[str] = ()
+    """Keys of SIDE_EXIT_CODES."""
+
+    def reasons(self, *, strict: bool = False) -> list[str]:
+        """Damage first, then what the sides show."""
+        return [*Answer.reasons(self, strict=strict), *self.why]
+
+    def exit_code(self, *, strict: bool = False) -> int:
+        """3 where something could not be read, 1 for damage or a slower candidate, 4 where nothing can be told, 5 where it is not proved the same."""
+        damage = Answer.exit_code(self, strict=strict)
+        return damage or next((code for reason, code in SIDE_EXIT_CODES.items() if reason in self.why), 0)
+
+
+def paths_of(paths: Sequence[Path], patterns: Sequence[str]) -> list[Path]:
+    """Paths, and what matches patterns, in the order of their names. Raises UsageError for a pattern that matches nothing."""
+    found = list(paths)
+    for pattern in patterns:
+        matching = sorted(glob.glob(pattern, recursive=True))
+        if not matching:
+            raise UsageError(say("{pattern}: nothing matches", pattern=pattern))
+        found += [asked_path(path) for path in matching]
+    return found
+
+
+def compare_sides(
+    baseline: Sequence[Path],
+    candidate: Sequence[Path],
+    options: AbOptions,
+    *,
+    executor: Executor | None = None,
+    progress: Progress = no_progress,
+) -> AbAnswer:
+    """The verdict on the candidate against the baseline: one for each quantity, and what explains a difference. Raises UsageError."""
+    options.check()
+    if not baseline or not candidate:
+        raise UsageError(say("ab: expected BASELINE... -- CANDIDATE..., or --a and --b"))
+    notes = Notes()
+    sides = [read_side(paths, options, notes, executor=executor, progress=progress) for paths in (baseline, candidate)]
+    inputs = tuple(map(str, (*baseline, *candidate)))
+    findings = notes.findings
+    observed = observe(sides, options)[0] if all(sides) else {}
+    if not observed:
+        if not has(findings, "error"):
+            findings.append(NOTHING_IN_COMMON.found(inputs[-1], say("no quantity here is measured on both sides")))
+        return _answer(inputs, notes, None, sides, [], options)
+    judged = judge(sides, options, scatters_of(list(observed.values()), options))
+    facts = facts_of(sides)
+    findings += remarks(sides, judged, facts)
+    return _answer(inputs, notes, judged, sides, facts, options)
+
+
+def _answer(
+    inputs: tuple[str, ...],
+    notes: Notes,
+    judged: Judged | None,
+    sides: Sequence[Sequence[Repeat]],
+    facts: Sequence[SideFact],
+    options: AbOptions,
+) -> AbAnswer:
+    rows: Sequence[QuantityVerdict] = [] if judged is None else judged.rows
+    causes: Sequence[SideCause] = [] if judged is None else causes_of(judged, facts)
+    parts: Sequence[ChangePart] = []
+    if judged is not None:
+        parts, findings = _parts(judged, sides)
+        notes.add(findings)
+    return AbAnswer(
+        command="ab",
+        title="Candidate against baseline",
+        inputs=inputs,
+        findings=in_order(notes.findings),
+        unreadable=notes.unreadable,
+        tables=(
+            Rows(type=QuantityVerdict, rows=rows),
+            Rows(type=SideCause, rows=causes, key="causes"),
+            Rows(type=ChangePart, rows=parts, key="parts"),
+            Rows(type=SideFact, rows=facts, key="conditions"),
+        ),
+        headline=headline_of(rows),
+        highlights=highlights_of(rows),
+        sections=sections_of(rows, causes, parts, facts),
+        why=_why(rows, options),
+    )
+
+
+def _parts(judged: Judged, sides: Sequence[Sequence[Repeat]]) -> tuple[Sequence[ChangePart], list[Finding]]:
+    """What a proved difference of captures consists of."""
+    if not any(row.verdict in {"slower", "faster"} for row in judged.rows):
+        return [], []
+    for scope in ("step", "computing"):
+        for quantity in judged.observed:
+            if quantity.scope == scope and (pair := median_captures(sides, quantity)) is not None:
+                finished, findings = explained(pair, MAX_PARTS)
+                return ([] if finished is None else finished.tables[0].rows), findings
+    return [], []
+
+
+def _why(rows: Sequence[QuantityVerdict], options: AbOptions) -> list[str]:
+    why = {row.fails for row in rows if row.fails}
+    if rows and options.fail_on != "never" and all(row.ci_low is None for row in rows):
+        why = {"not-enough-repeats"}
+    return [reason for reason in SIDE_EXIT_CODES if reason in why]
+
+
+def ab(baseline: Paths, candidate: Paths, /, **chosen: Any) -> AbAnswer:
+    """Judge whether a candidate is slower than a baseline by a few repeats of each: `ab(["old1", "old2"], ["new1", "new2"]).rows`."""
+    before, after = (
+        [asked_path(one) for one in ([side] if isinstance(side, str | PathLike) else side)]
+        for side in (baseline, candidate)
+    )
+    return compare_sides(before, after, AbOptions(**chosen))

@@ -1,0 +1,122 @@
+"""What may be the reason of a difference: the program, what was run, where it ran, or noise, in this order."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from statistics import fmean
+
+from aoe_reports.jobs.ab.repeats import Repeat
+from aoe_reports.jobs.ab.verdicts import Judged, Observed
+from aoe_reports.model.history.changes import METRIC
+from aoe_reports.model.sides import CauseState, QuantityVerdict, SideCause, SideFact
+from aoe_reports.model.texts import Text, count_of, join, say
+
+MAX_NAMED = 3
+OTHER_CALLS = 0.005
+"""Calls in a step that differ by more between the sides are another number of calls."""
+_DIFFERENT = frozenset({"slower", "faster"})
+
+
+def facts_of(sides: Sequence[Sequence[Repeat]]) -> list[SideFact]:
+    """The conditions that differ between the sides: what was run first, then where."""
+    return [
+        *_facts("benchmark", [[one.benchmark for one in side] for side in sides]),
+        *_facts("environment", [[one.environment for one in side] for side in sides]),
+    ]
+
+
+def _facts(kind: str, sides: Sequence[Sequence[object]]) -> Iterator[SideFact]:
+    names = sorted({name for side in sides for one in side for name in one})  # type: ignore[attr-defined]
+    for name in names:
+        values = [sorted({one[name] for one in side if name in one}) for side in sides]  # type: ignore[index, operator]
+        if values[0] != values[1]:
+            words = [", ".join(several) or "–" for several in values]  # noqa: RUF001 -- what tables print for no value
+            yield SideFact(what=name, before=words[0], after=words[1], kind=kind)
+
+
+def causes_of(judged: Judged, facts: Sequence[SideFact]) -> list[SideCause]:
+    """The four possible reasons, each with what speaks for it."""
+    proved = [row for row in judged.rows if row.verdict in _DIFFERENT]
+    benchmark = [*_of_benchmark(judged, facts)]
+    environment = [fact for fact in facts if fact.kind == "environment"]
+    if not proved:
+        real: tuple[CauseState, Text] = "no", say("no quantity is proved to differ")
+    elif benchmark or environment:
+        real = "possible", say("{rows}; other conditions differ, too (below)", rows=_named(proved))
+    else:
+        real = "likely", say("{rows}; nothing else is known to differ", rows=_named(proved))
+    return [
+        SideCause(cause="real", state=real[0], evidence=real[1]),
+        _cause(
+            "benchmark changed", benchmark, say("the same operators, calls and arguments, as far as they are recorded")
+        ),
+        _cause("environment", [_words(fact) for fact in environment], say("no recorded condition differs")),
+        _noise(judged),
+    ]
+
+
+def _cause(cause: str, evidence: Sequence[Text], otherwise: Text) -> SideCause:
+    if not evidence:
+        return SideCause(cause=cause, state="no", evidence=otherwise)
+    more = len(evidence) - MAX_NAMED
+    words = join("; ", evidence[:MAX_NAMED])
+    return SideCause(
+        cause=cause,
+        state="possible",
+        evidence=say("{words}; and {count} more", words=words, count=more) if more > 0 else words,
+    )
+
+
+def _of_benchmark(judged: Judged, facts: Sequence[SideFact]) -> Iterator[Text]:
+    """What the sides did not do alike: arguments, operators of one side alone, other numbers of calls."""
+    yield from (_words(fact) for fact in facts if fact.kind == "benchmark")
+    operators = [one for one in judged.one_side if one.scope not in {METRIC, "model", "step", "computing"}]
+    if operators:
+        names = join(", ", [one.name for one in operators[:MAX_NAMED]])
+        yield count_of(
+            len(operators),
+            "{number} operator type runs on one side only ({names})",
+            "{number} operator types run on one side only ({names})",
+            names=names,
+        )
+    calls = [(one, change) for one in judged.observed.values() if (change := _other_calls(one))]
+    for one, change in sorted(calls, key=lambda pair: -abs(pair[1]))[:MAX_NAMED]:
+        yield say("{name}: {change:+.1%} calls in a step", name=one.quantity.name, change=change)
+
+
+def _other_calls(one: Observed) -> float:
+    """By how much the number of calls in a step differs; 0 where it does not, or is not known."""
+    counts = [[value.calls for value in side if value.calls] for side in one.sides]
+    if not all(counts):
+        return 0.0
+    change = fmean(counts[1]) / fmean(counts[0]) - 1
+    return change if abs(change) > OTHER_CALLS else 0.0
+
+
+def _noise(judged: Judged) -> SideCause:
+    open_rows = [row for row in judged.rows if row.verdict == "cannot tell"]
+    if not open_rows:
+        return SideCause(
+            cause="noise",
+            state="no",
+            evidence=say("every quantity is told apart from noise, or the same within the margin"),
+        )
+    first = open_rows[0]
+    if first.ci_low is None or first.ci_high is None:
+        return SideCause(cause="noise", state="unknown", evidence=first.reason or "")
+    evidence = say(
+        "{name}: {low:+.1%} to {high:+.1%} is possible; these repeats show {least:.1%} at the least",
+        name=first.name,
+        low=first.ci_low,
+        high=first.ci_high,
+        least=first.smallest_detectable,
+    )
+    return SideCause(cause="noise", state="possible", evidence=evidence)
+
+
+def _named(rows: Sequence[QuantityVerdict]) -> Text:
+    return join(", ", [say("{name} {change:+.1%}", name=row.name, change=row.change) for row in rows[:MAX_NAMED]])
+
+
+def _words(fact: SideFact) -> Text:
+    return say("{what}: {before} → {after}", what=fact.what, before=fact.before, after=fact.after)

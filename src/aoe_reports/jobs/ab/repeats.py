@@ -1,0 +1,312 @@
+"""The repeats of one side: what each measured, when, and under which conditions."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pyarrow.compute as pc
+
+from aoe_reports.engine.ask import Progress, no_progress, read_units
+from aoe_reports.engine.captures import read_steps_noting, read_tasks, to_prefetch
+from aoe_reports.engine.fleet.executors import Executor
+from aoe_reports.engine.question import Notes, Request, Unit
+from aoe_reports.facts.tasks import TaskSet
+from aoe_reports.formats.capture import Capture
+from aoe_reports.formats.records.metrics import metrics_of
+from aoe_reports.formats.records.record import Record, canonical_json
+from aoe_reports.jobs.ab.options import AbOptions
+from aoe_reports.model.by_key import lists_by_key
+from aoe_reports.model.findings import Finding
+from aoe_reports.model.history.changes import COMPUTING, METRIC
+from aoe_reports.model.history.metrics import Better, Meaning, cost_of, meaning_of
+from aoe_reports.model.timestamps import NS_PER_S
+from aoe_reports.stats.grouping import group_tasks
+from aoe_reports.store import Run
+from aoe_reports.topics.comparison.compared_runs import tell_types
+from aoe_reports.topics.records.context import UNKNOWN
+from aoe_reports.topics.records.from_profile import NS_PER_MS, STEPS_WITH_TASKS, DeviceGroups, groups_of_types
+from aoe_reports.topics.records.load import CaptureData
+from aoe_reports.topics.records.options import RecordOptions
+from aoe_reports.topics.records.runs import RankPart, RunReader, runs_read, units_by_run
+from aoe_reports.topics.rules import TIME_UNKNOWN
+
+MIN_FILE_GAP_NS = NS_PER_S
+"""Times of files say in which order repeats ran only where they are at least so far apart: a copy writes them all at once."""
+
+
+class Quantity(NamedTuple):
+    """What is measured, whichever side it is measured on."""
+
+    workload: str
+    inputs: str
+    """Shapes, arguments and configuration that tell measurements of one workload apart, as JSON; empty of captures."""
+    scope: str
+    name: str
+    """`step`, an operator type, or the name of a metric."""
+    metric: str | None = None
+
+
+class Value(NamedTuple):
+    """A value of one repeat; `cost` is what is compared: more is slower."""
+
+    cost: float
+    unit: str | None
+    better: Better
+    calls: float | None = None
+    """Calls in a step, of an operator type."""
+    samples: int = 1
+    """Single times that a benchmark's mean is of."""
+    std: float | None = None
+    """Of these, in ms."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Repeat:
+    """One capture, or one measurement of a benchmark."""
+
+    path: str
+    time_ns: int | None
+    """When it ran; null where nothing says so."""
+    of_file: bool
+    """Whether that is the time of its file."""
+    values: Mapping[Quantity, Value]
+    environment: Mapping[str, str]
+    benchmark: Mapping[str, str]
+    """Arguments and configuration of what was run."""
+    captures: tuple[Capture, ...] = ()
+    ranks: frozenset[int] = frozenset()
+
+
+class TypesReader(RunReader):
+    """Reads of each capture the steps and the sums of operator types, and leaves the rest of its tables alone."""
+
+    def part_of(self, unit: Unit, asked: Request[RecordOptions]) -> RankPart:
+        """The types of one capture."""
+        del asked
+        return RankPart(data=read_types(unit.capture))
+
+
+def read_types(capture: Capture) -> CaptureData:
+    """The steps of a capture and its tasks by operator type, or by name where no table has types."""
+    typed = tell_types(capture)
+    fields = {"op_type" if typed else "op_name", "task_type", "task_duration_ns", "device_id"}
+    timed = capture.info.start_ns is not None or capture.named_time is not None
+    wanted = frozenset(fields if timed else fields | {"task_start_ns"})
+    prefetched = to_prefetch(capture, wanted)
+    findings: list[Finding] = []
+    steps = read_steps_noting(capture, findings, prefetched)
+    sets, tables = read_tasks(capture, wanted, by_type=typed, all_tasks=True, collected=prefetched, alike=timed)
+    return CaptureData(
+        capture=capture,
+        tasks=tuple(groups_of_types(tasks) if typed else _by_name(tasks) for tasks in sets),
+        communication=(),
+        steps=tuple(steps),
+        parts=(),
+        findings=(*capture.findings, *findings, *(finding for data in tables for finding in data.findings)),
+        rows=sum(data.frame.num_rows for data in tables),
+        sha256s=(str(capture.root),),
+        first_ns=_first_start(sets),
+        model_name=None,
+    )
+
+
+def _by_name(tasks: TaskSet) -> DeviceGroups:
+    """The tasks of a device by operator name; they have no types."""
+    groups = group_tasks(tasks.frame, ["op_name"])
+    named = [replace(group, key=(None, None, group.key[0], None, None, None)) for group in groups if group.key[0]]
+    return DeviceGroups(tasks.rank_id, tasks.device_id, operators=named)
+
+
+def _first_start(sets: Sequence[TaskSet]) -> int | None:
+    starts = [
+        pc.min(tasks.frame["task_start_ns"]).as_py() for tasks in sets if "task_start_ns" in tasks.frame.column_names
+    ]
+    return min((start for start in starts if start is not None), default=None)
+
+
+def read_side(
+    paths: Sequence[Path],
+    options: AbOptions,
+    notes: Notes,
+    *,
+    executor: Executor | None = None,
+    progress: Progress = no_progress,
+) -> list[Repeat]:
+    """Every repeat below some paths. Results of tuners are none: they claim, they do not measure two builds."""
+    reader = TypesReader()
+    reading = read_units(reader, paths, options.asked_for(paths), executor=executor, progress=progress)
+    captures = {
+        str(unit.capture.root): tuple(one.capture for one in units)
+        for units in units_by_run(reading.asked.units).values()
+        for unit in units
+    }
+    repeats: list[Repeat] = []
+    for run in runs_read(reader, reading):
+        notes.add(finding for finding in run.findings if finding.rule not in _OF_STORES)
+        if run.header.run_kind != "tuning":
+            repeats += _repeats_of(run, captures.get(run.header.path, ()), options)
+    notes.take(reading.asked.notes)
+    return repeats
+
+
+_OF_STORES = frozenset({TIME_UNKNOWN.name, "workload-unknown", "record-completed"})
+"""Rules on what matters to a history, and not to two sides that the user names."""
+
+
+def _repeats_of(run: Run, captures: tuple[Capture, ...], options: AbOptions) -> Iterator[Repeat]:
+    if run.header.run_kind == "foreign":
+        yield from _measurements(run, options)
+        return
+    values = dict(_of_profile(run.records))
+    if values:
+        of_file = any(finding.rule == TIME_UNKNOWN.name for finding in run.findings)
+        yield Repeat(
+            path=run.header.path,
+            time_ns=run.header.timestamp_ns,
+            of_file=of_file,
+            values=values,
+            environment=_environment(run.records[0]) | _settings(captures),
+            benchmark={},
+            captures=captures,
+            ranks=frozenset(one.rank_id for one in run.records if one.rank_id is not None),
+        )
+
+
+def _of_profile(records: Sequence[Record]) -> Iterator[tuple[Quantity, Value]]:
+    """The mean step, and what each operator type takes of a step; the mean of all ranks and devices."""
+    devices = lists_by_key(((one.rank_id, one.device_id), one) for one in records if one.phase is None)
+    steps = {place: one for place, several in devices.items() for one in several if one.scope == "step"}
+    model = records[0].model
+    if steps:
+        mean = sum(one.runtime_ms_mean for one in steps.values()) / len(steps)
+        yield Quantity(model, "", "step", "step"), Value(mean, "ms", "lower")
+    busy = {
+        place: several
+        for place, several in devices.items()
+        if any(one.total_ns for one in several if one.scope in _PARTS)
+    }
+    times: dict[tuple[str, str], float] = defaultdict(float)
+    calls: dict[tuple[str, str], float] = defaultdict(float)
+    for place, several in busy.items():
+        count = _steps_with_tasks(steps.get(place)) or 1
+        for one in several:
+            if one.scope in _PARTS and one.total_ns is not None:
+                key = one.scope, one.op_type or one.op_name or "unknown"
+                times[key] += one.total_ns / NS_PER_MS / count
+                calls[key] += (one.count or 0) / count
+    for (scope, name), time in times.items():
+        yield Quantity(model, "", scope, name), Value(time / len(busy), "ms", "lower", calls[scope, name] / len(busy))
+    if times and not steps:
+        computing = sum(time for (scope, _), time in times.items() if scope != "communication")
+        yield Quantity(model, "", COMPUTING, "computing"), Value(computing / len(busy), "ms", "lower")
+
+
+_PARTS = frozenset({"op_type", "op", "communication"})
+
+
+def _steps_with_tasks(step: Record | None) -> int:
+    """The steps that a device's tasks are of."""
+    if step is None:
+        return 0
+    told = step.metrics.get(STEPS_WITH_TASKS)
+    return int(told) if isinstance(told, int | float) else step.count or 0
+
+
+def _measurements(run: Run, options: AbOptions) -> Iterator[Repeat]:
+    """Each record of a benchmark is a repeat; the records of one file that measure different things are one."""
+    seen: Counter[str] = Counter()
+    rounds: dict[int, list[Record]] = {}
+    for one in run.records:
+        number = seen[one.series_id]
+        seen[one.series_id] += 1
+        rounds.setdefault(number, []).append(one)
+    for records in rounds.values():
+        first = min(records, key=lambda one: one.timestamp_ns)
+        time_ns, of_file = _time_of(first, Path(run.header.path))
+        benchmark = [
+            _flat(
+                {
+                    "arguments": one.workload_args,
+                    "engine_config": one.engine_config,
+                    "runtime_config": one.runtime_config,
+                }
+            )
+            for one in records
+        ]
+        yield Repeat(
+            path=run.header.path,
+            time_ns=time_ns,
+            of_file=of_file,
+            values=dict(pair for one in records for pair in _of_benchmark(one, options)),
+            environment=_environment(first),
+            benchmark={key: value for one in benchmark for key, value in one.items()},
+        )
+
+
+def _time_of(record: Record, path: Path) -> tuple[int, bool]:
+    """(the time of a measurement, whether it is that of its file, then as exact as the file system has it)."""
+    with suppress(OSError):
+        modified_ns = path.stat().st_mtime_ns
+        if record.timestamp_ns == modified_ns // NS_PER_S * NS_PER_S:
+            return modified_ns, True
+    return record.timestamp_ns, False
+
+
+def _of_benchmark(record: Record, options: AbOptions) -> Iterator[tuple[Quantity, Value]]:
+    inputs = canonical_json([record.workload_args, record.engine_config, record.runtime_config])
+    samples = record.execution_config.get("repeat")
+    mean = Value(
+        record.runtime_ms_mean, "ms", "lower", None, samples if isinstance(samples, int) else 1, record.runtime_ms_std
+    )
+    if record.runtime_ms_mean > 0:
+        yield Quantity(record.workload, inputs, record.scope, "runtime"), mean
+    declarations = options.declarations()
+    for metric in metrics_of(record.metrics):
+        meaning: Meaning = meaning_of(metric.name, metric.told, declarations)
+        cost = cost_of(metric.value, meaning.better)
+        if meaning.better is not None and cost > 0:
+            quantity = Quantity(record.workload, inputs, METRIC, metric.name, metric.name)
+            yield quantity, Value(cost, meaning.unit, meaning.better)
+
+
+def _environment(record: Record) -> dict[str, str]:
+    configs = {
+        "hardware_config": record.hardware_config,
+        "software_config": record.software_config,
+        "compilation_config": record.compilation_config,
+        **({} if record.source == "foreign" else {"runtime_config": record.runtime_config}),
+    }
+    known = {"engine": record.engine, "engine version": record.engine_version, "hardware": record.hardware}
+    return {what: value for what, value in known.items() if value != UNKNOWN} | _flat(configs)
+
+
+def _settings(captures: Sequence[Capture]) -> dict[str, str]:
+    """What info files say of versions, the chip and the host."""
+    found: dict[str, set[str]] = {}
+    for capture in captures:
+        info = capture.info
+        for what, value in {"device type": info.device_type, **info.settings}.items():
+            if value is not None:
+                found.setdefault(what, set()).add(value)
+    return {what: ", ".join(sorted(values)) for what, values in found.items()}
+
+
+def _flat(configs: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:
+    return {f"{config}.{key}": str(value)[:_MAX_WORDS] for config, of in configs.items() for key, value in of.items()}
+
+
+_MAX_WORDS = 200
+
+
+def order_known(repeats: Sequence[Repeat]) -> bool:
+    """Whether the times of repeats say in which order they ran."""
+    times = sorted((one.time_ns, one.of_file) for one in repeats if one.time_ns is not None)
+    if len(times) < len(repeats):
+        return False
+    return all(b[0] - a[0] >= (MIN_FILE_GAP_NS if a[1] or b[1] else 1) for a, b in pairwise(times))

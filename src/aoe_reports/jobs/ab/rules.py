@@ -1,0 +1,38 @@
+"""Rules on two sides of repeats."""
+
+from aoe_reports.model.rules import COMPARISONS
+
+NOTHING_IN_COMMON = COMPARISONS.rule("ab-nothing-in-common", "error", "no quantity was measured on both sides")
+FEW_REPEATS = COMPARISONS.rule(
+    "ab-few-repeats",
+    "warning",
+    "too few repeats to know the noise: nothing can be proved without a store that knows it",
+)
+ONE_SIDE = COMPARISONS.rule(
+    "ab-one-side", "info", "quantities that were measured on one side only: they are not compared"
+)
+NAMES_IGNORED = COMPARISONS.rule(
+    "ab-names-ignored",
+    "info",
+    "names, arguments or configuration differ between repeats and are ignored, so that they have something in common",
+)
+ORDER_UNKNOWN = COMPARISONS.rule(
+    "ab-order-unknown",
+    "info",
+    "nothing says in which order the repeats ran: a drift of the machine cannot be told from a difference",
+)
+NOT_IN_TURNS = COMPARISONS.rule(
+    "ab-not-in-turns",
+    "warning",
+    "the sides ran one after the other: the interval is wider, because a drift of the machine looks like a difference",
+)
+DRIFT = COMPARISONS.rule(
+    "ab-drift", "warning", "values drift over the session; the drift is removed from the difference"
+)
+WARM_UP = COMPARISONS.rule("ab-warm-up", "warning", "the first repeat of a side is slower than all others: a warm-up")
+CONDITIONS_DIFFER = COMPARISONS.rule(
+    "ab-conditions-differ", "warning", "the sides ran under different conditions: a difference may come from these"
+)
+RANKS_DIFFER = COMPARISONS.rule(
+    "ab-ranks-differ", "warning", "repeats have different ranks: their means are of different devices"
+)

@@ -1,0 +1,99 @@
+"""The scatter of a quantity where its repeats are too few: from the nights of a store, or from single times of a benchmark."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+
+import numpy as np
+
+from aoe_reports.history.detection.run import DetectorInput, run_detector
+from aoe_reports.history.origin import origin_of
+from aoe_reports.history.runs.clocks import read_runs
+from aoe_reports.history.series.series import Histories, SeriesLabels
+from aoe_reports.jobs.ab.options import AbOptions
+from aoe_reports.jobs.ab.repeats import Quantity
+from aoe_reports.jobs.ab.verdicts import KnownScatter, Observed
+from aoe_reports.model.errors import UsageError
+from aoe_reports.model.history.changes import METRIC
+from aoe_reports.model.texts import join, say
+from aoe_reports.stats.budget import FALSE_ALARMS_PER_YEAR, WATCHED_NIGHTS
+from aoe_reports.stats.noise import FLOOR, compact, estimate, known
+from aoe_reports.store import History
+
+MIN_NIGHTS = 10
+"""Of a series, below which the store does not know its noise."""
+_Key = tuple[str, str]
+"""(scope, name) of a quantity."""
+
+
+def scatters_of(observed: Sequence[Observed], options: AbOptions) -> dict[Quantity, KnownScatter]:
+    """What is known of the scatter of quantities with too few repeats. Raises UsageError, StoreError."""
+    few = [one for one in observed if not one.design.is_enough]
+    found = {one.quantity: scatter for one in few if options.samples for scatter in _of_samples(one)}
+    if options.store is not None and few:
+        nights = _of_store(options.store, options, {one.quantity.workload.partition("/")[0] for one in few})
+        for one in few:
+            scatter = nights.get((one.quantity.scope, one.quantity.name))
+            if scatter is not None:
+                found[one.quantity] = scatter
+    return found
+
+
+def _of_samples(one: Observed) -> Iterator[KnownScatter]:
+    """Pooled over all results of both sides; none where one of them does not say how its single times scatter."""
+    values = one.values
+    if any(value.std is None or value.samples < 2 for value in values):  # noqa: PLR2004 -- one time has no scatter
+        return
+    free = sum(value.samples - 1 for value in values)
+    squares = sum((value.samples - 1) * ((value.std or 0.0) / value.cost) ** 2 for value in values)
+    counts = [round(sum(value.samples for value in side) / len(side)) for side in one.sides]
+    yield KnownScatter(max(math.sqrt(squares / free), FLOOR), free, "samples", (counts[0], counts[1]))
+
+
+def _of_store(uri: str, options: AbOptions, names: set[str]) -> Mapping[_Key, KnownScatter]:
+    """The scatter between nights of the workload, by scope and name; the median of its ranks."""
+    history = History.open(uri, origin=origin_of("ab"))
+    wanted = DetectorInput(
+        parts=frozenset(),
+        false_alarms_per_year=FALSE_ALARMS_PER_YEAR,
+        within=WATCHED_NIGHTS,
+        until=None,
+        declarations=options.declarations(),
+    )
+    histories = run_detector(history, wanted, read_runs(history)).judged.histories
+    model = _model_of(histories, options.workload, names)
+    logs, _, lengths = compact(histories.costs)
+    sigmas, _ = estimate(logs, lengths, known(np.maximum(lengths, 1)))
+    found: dict[_Key, list[tuple[float, int]]] = {}
+    for index, labels in enumerate(histories.labels):
+        if labels.model == model and lengths[index] >= MIN_NIGHTS:
+            found.setdefault(_key_of(labels), []).append((float(sigmas[index]), int(lengths[index])))
+    return {
+        key: KnownScatter(
+            max(float(np.median([sigma for sigma, _ in several])), FLOOR), min(n for _, n in several) // 2, "store"
+        )
+        for key, several in found.items()
+    }
+
+
+def _model_of(histories: Histories, named: str | None, names: set[str]) -> str:
+    """The workload whose nights are meant: the one that is named, that the repeats name, or the only one. Raises UsageError."""
+    models = {labels.model for labels in histories.labels}
+    for chosen in ({named} if named else set(), names & models, models):
+        if len(chosen) == 1 and chosen <= models:
+            return chosen.pop()
+    raise UsageError(
+        say(
+            "--store: expected one workload by --workload: {names}",
+            names=join(", ", sorted(models)) or say("the store is empty"),
+        )
+    )
+
+
+def _key_of(labels: SeriesLabels) -> _Key:
+    if labels.scope == METRIC:
+        return METRIC, labels.metric
+    if labels.scope in {"step", "computing"}:
+        return labels.scope, labels.scope
+    return labels.scope, labels.op_type or labels.op_name or "runtime"

@@ -1,0 +1,97 @@
+"""What is odd about a session of repeats: their order, a drift, a warm-up, ranks and conditions that differ."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from aoe_reports.jobs.ab.repeats import Repeat
+from aoe_reports.jobs.ab.rules import (
+    CONDITIONS_DIFFER,
+    DRIFT,
+    FEW_REPEATS,
+    NAMES_IGNORED,
+    NOT_IN_TURNS,
+    ONE_SIDE,
+    ORDER_UNKNOWN,
+    RANKS_DIFFER,
+    WARM_UP,
+)
+from aoe_reports.jobs.ab.verdicts import Judged, Observed
+from aoe_reports.model.findings import Finding
+from aoe_reports.model.sides import SideFact
+from aoe_reports.model.texts import join, say
+from aoe_reports.stats.two_sides import Difference, student
+
+IN_TURNS = 0.5
+"""Interleaving of a session (1: in turns, 0: one side after the other) below which its order is remarked on."""
+SURE = 0.005
+"""How often a drift, or a warm-up, is seen where there is none."""
+_NAMED = 3
+
+
+def remarks(sides: Sequence[Sequence[Repeat]], judged: Judged, facts: Sequence[SideFact]) -> Iterator[Finding]:
+    """What whoever relies on the verdicts has to know."""
+    where = sides[1][0].path
+    if judged.ignored is not None:
+        yield NAMES_IGNORED.found(where, judged.ignored)
+    if judged.one_side:
+        names = join(", ", [one.name for one in judged.one_side[:_NAMED]])
+        text = say("{count} quantities are on one side only: {names}", count=len(judged.one_side), names=names)
+        yield ONE_SIDE.found(where, text)
+    if any(row.reason is not None for row in judged.rows):
+        row = next(row for row in judged.rows if row.reason is not None)
+        yield FEW_REPEATS.found(where, row.reason or "")
+    yield from _of_order(judged, where)
+    ranks = {one.ranks for side in sides for one in side if one.captures}
+    if len(ranks) > 1:
+        every, common = frozenset[int]().union(*ranks), frozenset[int].intersection(*ranks)
+        missing = join(", ", map(str, sorted(every - common)[:_NAMED]))
+        yield RANKS_DIFFER.found(where, say("not in every repeat: rank {ranks}", ranks=missing))
+    for kind in dict.fromkeys(fact.kind for fact in facts):
+        words = [
+            say("{what}: {before} → {after}", what=f.what, before=f.before, after=f.after)
+            for f in facts
+            if f.kind == kind
+        ]
+        yield CONDITIONS_DIFFER.found(where, join("; ", words[:_NAMED]))
+
+
+def _of_order(judged: Judged, where: str) -> Iterator[Finding]:
+    longest = max(judged.observed.values(), key=lambda one: len(one.values))
+    if not longest.design.is_enough:
+        return
+    if not judged.in_order:
+        yield ORDER_UNKNOWN.found(
+            where, say("no times here say in which order the repeats ran; they are taken as independent")
+        )
+    elif longest.design.interleaving < IN_TURNS:
+        yield NOT_IN_TURNS.found(
+            where, say("one side ran after the other: measure in turns (A, B, B, A) for narrower intervals")
+        )
+    first = next((row for row in judged.rows if row.noise == "repeats"), None)
+    if first is None:
+        return
+    for quantity, (found, place) in judged.differences.items():
+        one = judged.observed[quantity]
+        if (quantity.scope, quantity.name, quantity.workload) == (first.scope, first.name, first.workload):
+            yield from _of_values(one, found, place, where)
+
+
+def _of_values(one: Observed, found: Difference, place: int, where: str) -> Iterator[Finding]:
+    limit, count = student(one.design.free, SURE), len(one.design.sides)
+    drift = float(found.drift[place])
+    if one.design.in_order and abs(drift) > limit * float(found.drift_error[place]):
+        text = say(
+            "{name} drifts by {drift:+.1%} from the first to the last repeat",
+            name=one.quantity.name,
+            drift=np.expm1(drift * (count - 1)),
+        )
+        yield DRIFT.found(where, text)
+    if one.design.in_order and float(found.residuals[place][0]) > 2 * limit * float(found.scatter[place]):
+        text = say(
+            "the first repeat of the session is {much:+.1%} off its side: leave it out, or warm up before",
+            much=np.expm1(float(found.residuals[place][0])),
+        )
+        yield WARM_UP.found(where, text)

@@ -1,0 +1,290 @@
+"""A verdict for each quantity of two sides, under one budget of errors."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from statistics import median
+from typing import NamedTuple
+
+import numpy as np
+
+from aoe_reports.history.changes.gate import Gate
+from aoe_reports.history.series.series import SeriesLabels
+from aoe_reports.jobs.ab.naming import named_alike
+from aoe_reports.jobs.ab.options import AbOptions
+from aoe_reports.jobs.ab.repeats import Quantity, Repeat, Value, order_known
+from aoe_reports.model.by_key import lists_by_key
+from aoe_reports.model.history.changes import COMPUTING, METRIC, WHOLE
+from aoe_reports.model.history.metrics import loss, value_of
+from aoe_reports.model.sides import QuantityVerdict, SideVerdict
+from aoe_reports.model.texts import Text, say
+from aoe_reports.stats.two_sides import (
+    ERROR,
+    Design,
+    Difference,
+    detectable,
+    difference,
+    in_turns,
+    known_noise,
+    repeats_needed,
+    student,
+)
+
+_FIRST = frozenset({*WHOLE, COMPUTING})
+"""What is measured as a whole has half of the error; its parts and metrics share the other half."""
+
+
+class KnownScatter(NamedTuple):
+    """The scatter of one repeat that comes from elsewhere, and its degrees of freedom."""
+
+    sigma: float
+    free: int
+    source: str
+    """`store` or `samples`."""
+    samples: tuple[int, int] = (1, 1)
+    """Single times of a repeat of each side, of which the scatter is."""
+
+
+@dataclass(frozen=True, slots=True)
+class Observed:
+    """One quantity: its values in the order of its design."""
+
+    quantity: Quantity
+    design: Design
+    values: tuple[Value, ...]
+
+    @property
+    def sides(self) -> tuple[list[Value], list[Value]]:
+        """The values of the baseline, and of the candidate."""
+        pairs = list(zip(self.values, self.design.sides, strict=True))
+        return [value for value, side in pairs if side == 0], [value for value, side in pairs if side == 1]
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """The verdicts, the largest effect first, and what they stand on."""
+
+    rows: list[QuantityVerdict]
+    observed: Mapping[Quantity, Observed]
+    differences: Mapping[Quantity, tuple[Difference, int]]
+    """With the row of the difference that is the quantity's."""
+    one_side: list[Quantity]
+    """Quantities that only one side has."""
+    ignored: Text | None
+    in_order: bool
+
+
+def judge(sides: Sequence[Sequence[Repeat]], options: AbOptions, scatters: Mapping[Quantity, KnownScatter]) -> Judged:
+    """Every quantity that both sides have. `scatters` stand in where the repeats are too few to show their own."""
+    observed, one_side, ignored, in_order = observe(sides, options)
+    tails = _tails(list(observed.values()))
+    differences: dict[Quantity, tuple[Difference, int]] = {}
+    for design, several in lists_by_key((one.design, one) for one in observed.values()).items():
+        if design.is_enough:
+            logs = np.log(np.array([[value.cost for value in one.values] for one in several]))
+            found = difference(logs, design)
+            differences |= {one.quantity: (found, place) for place, one in enumerate(several)}
+    judging = _Judging(options, scatters, options.gates(), _step_ms(observed))
+    rows = [judging.row(one, tails[one.quantity], differences.get(one.quantity)) for one in observed.values()]
+    return Judged(sorted(rows, key=_by_effect), observed, differences, one_side, ignored, in_order)
+
+
+def observe(
+    sides: Sequence[Sequence[Repeat]], options: AbOptions
+) -> tuple[dict[Quantity, Observed], list[Quantity], Text | None, bool]:
+    """(the quantities that both sides have, those that one has, what was ignored of names, whether the order is known)."""
+    names, ignored = named_alike(sides)
+    in_order = order_known([repeat for side in sides for repeat in side])
+    found: dict[Quantity, list[tuple[int, int | None, Value]]] = {}
+    for number, (side, named) in enumerate(zip(sides, names, strict=True)):
+        for repeat, name_of in zip(side, named, strict=True):
+            for quantity, value in repeat.values.items():
+                if not options.metric or quantity.name in options.metric:
+                    found.setdefault(name_of[quantity], []).append((number, repeat.time_ns, value))
+    observed, one_side = {}, []
+    for quantity, several in found.items():
+        if len({side for side, _, _ in several}) == 1:
+            one_side.append(quantity)
+            continue
+        numbers = [side for side, _, _ in several]
+        order, known = in_turns([time if in_order else None for _, time, _ in several], numbers)
+        design = Design(tuple(numbers[place] for place in order), known)
+        observed[quantity] = Observed(quantity, design, tuple(several[place][2] for place in order))
+    return observed, one_side, ignored, in_order
+
+
+def _tails(observed: Sequence[Observed]) -> dict[Quantity, float]:
+    """The error of each end of each interval: workloads share ERROR evenly; within one, what is whole has half, its parts and metrics by their time, or evenly, the rest."""
+    workloads = lists_by_key((one.quantity[:2], one) for one in observed)
+    tails: dict[Quantity, float] = {}
+    for several in workloads.values():
+        first = [one for one in several if one.quantity.scope in _FIRST]
+        rest = [one for one in several if one.quantity.scope not in _FIRST]
+        halves = 2 if first and rest else 1
+        for part in (first, rest):
+            weights = _weights(part)
+            for one in part:
+                tails[one.quantity] = ERROR / len(workloads) / halves * weights[one.quantity]
+    return tails
+
+
+def _weights(part: Sequence[Observed]) -> dict[Quantity, float]:
+    """Shares that add up to 1: those of operators by the time that the baseline spends in them, of metrics alike."""
+    sizes = {
+        one.quantity: 1.0 if one.quantity.scope in {METRIC, *_FIRST} else float(np.mean([v.cost for v in one.sides[0]]))
+        for one in part
+    }
+    whole = sum(sizes.values())
+    return {quantity: size / whole for quantity, size in sizes.items()}
+
+
+def _step_ms(observed: Mapping[Quantity, Observed]) -> dict[str, float]:
+    """The median step of the baseline by workload, else its whole computing time."""
+    found: dict[str, float] = {}
+    for scope in (COMPUTING, "step"):
+        for quantity, one in observed.items():
+            if quantity.scope == scope:
+                found[quantity.workload] = median(value.cost for value in one.sides[0])
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class _Judging:
+    options: AbOptions
+    scatters: Mapping[Quantity, KnownScatter]
+    gates: Sequence[Gate]
+    steps_ms: Mapping[str, float]
+
+    def row(self, one: Observed, tail: float, found: tuple[Difference, int] | None) -> QuantityVerdict:
+        """The verdict on one quantity."""
+        known = None if found is not None else self.scatters.get(one.quantity)
+        if known is not None:
+            found = _by_known_noise(one, known), 0
+        before, after = (median(value.cost for value in side) for side in one.sides)
+        better = one.values[0].better
+        if found is None:
+            return self._row(one, "cannot tell", before, after, after / before - 1, reason=_too_few(one))
+        free = one.design.free if known is None else known.free
+        measured, place = found
+        effect, error = float(measured.effect[place]), float(measured.error[place])
+        reach = student(free, tail) * error
+        margin = math.log1p(self.options.same_within())
+        low, high = effect - reach, effect + reach
+        verdict = _verdict(low, high, margin)
+        turned = -1 if better == "higher" else 1
+        ends = sorted(math.expm1(turned * end) for end in (low, high))
+        scatter = float(measured.scatter[place])
+        needed = repeats_needed(effect, scatter, tail, margin) if verdict == "cannot tell" else None
+        have = min(one.design.counts)
+        return self._row(
+            one,
+            verdict,
+            before,
+            after,
+            math.expm1(effect),
+            change=math.expm1(turned * effect),
+            ci_low=ends[0],
+            ci_high=ends[1],
+            smallest_detectable=math.expm1(detectable(error, free, tail)),
+            more_repeats=None if needed is None else max(needed - have, 1),
+            scatter=scatter,
+            noise="repeats" if known is None else known.source,
+            error=tail,
+        )
+
+    def _row(
+        self, one: Observed, verdict: SideVerdict, before: float, after: float, cost_change: float, **more: object
+    ) -> QuantityVerdict:
+        quantity, (unit, better) = one.quantity, one.values[0][1:3]
+        step_ms = self.steps_ms.get(quantity.workload)
+        share = None
+        if step_ms and quantity.scope not in {METRIC, "model"}:
+            share = before * cost_change / step_ms
+        values = {"change": loss(cost_change, better) if better == "lower" else 1 / (1 + cost_change) - 1, **more}
+        return QuantityVerdict(
+            verdict=verdict,
+            workload=quantity.workload,
+            scope=quantity.scope,
+            name=quantity.name,
+            metric=quantity.metric,
+            unit=unit,
+            better=better,
+            before=value_of(before, better),
+            after=value_of(after, better),
+            baseline_repeats=one.design.counts[0],
+            candidate_repeats=one.design.counts[1],
+            margin=self.options.same_within(),
+            step_share=share,
+            fails=self._fails(quantity, verdict, cost_change, share),
+            **values,  # type: ignore[arg-type]
+        )
+
+    def _fails(self, quantity: Quantity, verdict: SideVerdict, cost_change: float, share: float | None) -> str | None:
+        """Why a quantity fails the job."""
+        if self.options.fail_on == "never":
+            return None
+        gates = [gate for gate in self.gates if gate.watches(_labels(quantity))]
+        if verdict == "slower":
+            return "slower" if any(gate.holds(_labels(quantity), cost_change, share) for gate in gates) else None
+        watched = quantity.scope in {*_FIRST, METRIC} or bool(self.options.gate)
+        return (
+            "not-proved-same"
+            if verdict == "cannot tell" and self.options.fail_on == "not-proved-same" and watched and gates
+            else None
+        )
+
+
+def _verdict(low: float, high: float, margin: float) -> SideVerdict:
+    """Inside the margin is the same, however sure a smaller difference is."""
+    if -margin < low and high < margin:
+        return "same"
+    return "slower" if low > 0 else "faster" if high < 0 else "cannot tell"
+
+
+def _by_known_noise(one: Observed, known: KnownScatter) -> Difference:
+    logs = np.log(np.array([[value.cost for value in one.values]]))
+    n, m = (count * samples for count, samples in zip(one.design.counts, known.samples, strict=True))
+    repeats = Design((0,) * n + (1,) * m, in_order=False)
+    found = known_noise(logs, one.design, np.array([known.sigma]))
+    return found._replace(error=np.array([known.sigma * math.sqrt(1 / repeats.counts[0] + 1 / repeats.counts[1])]))
+
+
+def _too_few(one: Observed) -> Text:
+    n, m = one.design.counts
+    return say(
+        "{before} against {after} repeats prove nothing: measure each side at least 3 times, in turns",
+        before=n,
+        after=m,
+    )
+
+
+def _labels(quantity: Quantity) -> SeriesLabels:
+    """A quantity as gates know a series."""
+    is_operator = quantity.scope in {"op_type", "communication"}
+    return SeriesLabels(
+        series_id="",
+        workload=quantity.workload,
+        model=quantity.workload.partition("/")[0],
+        scope=quantity.scope,
+        op_type=quantity.name if is_operator else None,
+        op_name=quantity.name if quantity.scope == "op" else None,
+        metric=quantity.metric or "runtime_ms_mean",
+        hardware="",
+        engine="",
+        source="",
+        phase=None,
+        rank_id=None,
+        device_id=None,
+    )
+
+
+_ORDER: dict[str, int] = {"slower": 0, "cannot tell": 1, "faster": 2, "same": 3}
+
+
+def _by_effect(row: QuantityVerdict) -> tuple[object, ...]:
+    """What fails first, then whole before parts, then by effect on the step, else by change."""
+    whole = row.scope in _FIRST
+    size = abs(row.step_share if row.step_share is not None else row.change or 0.0)
+    return row.fails != "slower", not whole, _ORDER[row.verdict] if not whole else 0, -size, row.workload, row.name

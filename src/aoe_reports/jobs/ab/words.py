@@ -1,0 +1,103 @@
+"""What `ab` says: the headline, the tables, one message for each slow-down."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+from aoe_reports.model.documents import JsonObject
+from aoe_reports.model.history.causes import reason_words
+from aoe_reports.model.history.changes import COMPUTING, WHOLE
+from aoe_reports.model.report import Grid, Highlight, Section
+from aoe_reports.model.rows import as_mapping, columns_of, telling_columns
+from aoe_reports.model.sides import VERDICT_WORDS, QuantityVerdict, SideCause, SideFact, describe
+from aoe_reports.model.texts import Text, join, say
+from aoe_reports.topics.comparison.explain import ChangePart
+
+_NAMED = 3
+_SHOWN = 20
+"""Rows of parts that are the same, or cannot be told, are shown up to here; JSON and CSV have all."""
+
+
+def headline_of(rows: Sequence[QuantityVerdict]) -> Text | str:
+    """The verdict on what was measured as a whole, then the operators or metrics that are slower."""
+    if not rows:
+        return ""
+    whole = [row for row in rows if row.scope in {*WHOLE, COMPUTING}] or list(rows[:1])
+    parts = [row for row in rows if row.verdict == "slower" and row not in whole]
+    words = join("; ", [describe(row) for row in whole[:_NAMED]])
+    if not parts:
+        return say("{words}.", words=words)
+    named = join(", ", [say("{name} {change:+.1%}", name=row.name, change=row.change) for row in parts[:_NAMED]])
+    return say("{words}. Slower: {named}{more}.", words=words, named=named, more=_more(len(parts) - _NAMED))
+
+
+def _more(count: int) -> Text | str:
+    return say(" and {count} more", count=count) if count > 0 else ""
+
+
+def highlights_of(rows: Sequence[QuantityVerdict]) -> list[Highlight]:
+    """A message for each quantity that fails the job; nothing where none does."""
+    return [
+        Highlight(
+            "error" if row.fails == "slower" else "warning",
+            say("Slower than the baseline") if row.fails == "slower" else say("Not proved to be the same"),
+            describe(row),
+        )
+        for row in rows
+        if row.fails
+    ]
+
+
+def sections_of(
+    rows: Sequence[QuantityVerdict], causes: Sequence[SideCause], parts: Sequence[ChangePart], facts: Sequence[SideFact]
+) -> list[Section]:
+    """Verdicts, what may be the reason, the parts of the difference, the conditions that differ."""
+    if not rows:
+        return []
+    sections = [
+        _verdicts(rows),
+        Section(say("What may be the reason"), grid=_grid(SideCause, [as_mapping(one) for one in causes])),
+    ]
+    if parts:
+        mine = [as_mapping(part) | {"cause": reason_words(part.cause, part.area)} for part in parts]
+        sections.append(
+            Section(
+                say("What the difference consists of"),
+                [say("Between the median captures of the sides; the parts add up to the change of their steps.")],
+                grid=_grid(ChangePart, mine),
+            )
+        )
+    if facts:
+        sections.append(
+            Section(say("What differs between the sides"), grid=_grid(SideFact, [as_mapping(one) for one in facts]))
+        )
+    return sections
+
+
+def _verdicts(rows: Sequence[QuantityVerdict]) -> Section:
+    counts = Counter(row.verdict for row in rows)
+    shown = [row for place, row in enumerate(rows) if place < _SHOWN or row.fails]
+    sentences = [
+        join(
+            ", ",
+            [
+                say("{verdict}: {count}", verdict=VERDICT_WORDS[name], count=counts[name])
+                for name in VERDICT_WORDS
+                if counts[name]
+            ],
+        )
+    ]
+    if len(shown) < len(rows):
+        sentences.append(
+            say(
+                "{count} quantities with less effect are not shown (JSON and CSV have them).",
+                count=len(rows) - len(shown),
+            )
+        )
+    return Section(say("Verdicts"), sentences, grid=_grid(QuantityVerdict, [as_mapping(row) for row in shown]))
+
+
+def _grid(kind: type[Any], rows: Sequence[JsonObject]) -> Grid:
+    return Grid(telling_columns(columns_of(kind), rows), rows)
