@@ -9,6 +9,7 @@ from aoe_reports.formats.sqlite import rules as of_databases
 from aoe_reports.formats.trace import rules as of_timelines
 from aoe_reports.formats.tuner_files import tuner_file_kinds
 from aoe_reports.history import rules as of_history
+from aoe_reports.jobs.ab import rules as of_sides
 from aoe_reports.model.history import expected
 from aoe_reports.model.rules import ListedRule, rules_in
 from aoe_reports.rules import gradient_bank, operator_bank, profiling_options, records, schema
@@ -26,7 +27,7 @@ from aoe_reports.tuning.aoe import preflight
 from aoe_reports.tuning.banks import adopt
 
 MODULES = (
-    expected, of_files, of_csv, of_databases, of_timelines, of_captures, of_questions, of_history, of_the_store, of_tuning, adopt,
+    expected, of_files, of_csv, of_databases, of_timelines, of_captures, of_questions, of_history, of_sides, of_the_store, of_tuning, adopt,
     of_tables, rows, steps, streams, statistics, communication, communication_fleet, contention, packets, bucket_order, pipeline_steps,
     gradient_bank, operator_bank, profiling_options, records, schema, preflight,
 )  # fmt: skip

@@ -5,18 +5,23 @@ from __future__ import annotations
 import math
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from aoe_reports.model.history.changes import MIN_STEP_SHARE, NOTICED, SCOPES
 from aoe_reports.model.texts import join, say
-
-if TYPE_CHECKING:
-    from aoe_reports.history.series.series import SeriesLabels
 
 LABELS = ("workload", "model", "scope", "op_type", "op_name", "metric", "hardware")
 MIN_ALARMS, MAX_ALARMS = 1e-6, 1e9
 """False alarms a year that a gate may allow, as `--max-false-alarms-per-year` may."""
 _CONDITION = re.compile(r"\s*(?P<name>[a-z_]+)\s*(?P<sign>!=|>=|<=|=)\s*(?P<value>.*?)\s*")
+
+
+class Labelled(Protocol):
+    """What has the LABELS: a series, or a quantity."""
+
+    @property
+    def scope(self) -> str:
+        """What is measured."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,11 +37,11 @@ class Gate:
     alarms_per_year: float | None = None
     """False alarms that all series that it watches may raise together; None: they share those of the store."""
 
-    def watches(self, labels: SeriesLabels) -> bool:
+    def watches(self, labels: Labelled) -> bool:
         """Whether a series is one of those that it names."""
         return all((getattr(labels, name) == value) == (sign == "=") for name, sign, value in self.labels)
 
-    def holds(self, labels: SeriesLabels, loss: float, step_share: float | None) -> bool:
+    def holds(self, labels: Labelled, loss: float, step_share: float | None) -> bool:
         """Whether a series with a loss (`after / before - 1`, of what is better when higher the negative of that) passes."""
         has_share = labels.scope in NOTICED or step_share is None or abs(step_share) >= self.least_share
         return self.watches(labels) and loss >= self.least_effect and has_share

@@ -53,7 +53,7 @@ def paths_of(paths: Sequence[Path], patterns: Sequence[str]) -> list[Path]:
     """Paths, and what matches patterns, in the order of their names. Raises UsageError for a pattern that matches nothing."""
     found = list(paths)
     for pattern in patterns:
-        matching = sorted(glob.glob(pattern, recursive=True))
+        matching = [pattern] if Path(pattern).exists() else sorted(glob.glob(pattern, recursive=True))  # noqa: PTH207 -- absolute patterns, too
         if not matching:
             raise UsageError(say("{pattern}: nothing matches", pattern=pattern))
         found += [asked_path(path) for path in matching]

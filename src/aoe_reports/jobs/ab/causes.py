@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from statistics import fmean
 
 from aoe_reports.jobs.ab.repeats import Repeat
-from aoe_reports.jobs.ab.verdicts import Judged, Observed
+from aoe_reports.jobs.ab.verdicts import FIRST, Judged, Observed
 from aoe_reports.model.history.changes import METRIC
 from aoe_reports.model.sides import CauseState, QuantityVerdict, SideCause, SideFact
 from aoe_reports.model.texts import Text, count_of, join, say
@@ -94,12 +94,13 @@ def _other_calls(one: Observed) -> float:
 
 
 def _noise(judged: Judged) -> SideCause:
-    open_rows = [row for row in judged.rows if row.verdict == "cannot tell"]
+    whole = [row for row in judged.rows if row.scope in FIRST] or judged.rows
+    open_rows = [row for row in whole if row.verdict == "cannot tell"]
     if not open_rows:
         return SideCause(
             cause="noise",
             state="no",
-            evidence=say("every quantity is told apart from noise, or the same within the margin"),
+            evidence=say("the difference is larger than noise, or known to be within the margin"),
         )
     first = open_rows[0]
     if first.ci_low is None or first.ci_high is None:

@@ -34,7 +34,7 @@ from aoe_reports.topics.records.from_profile import NS_PER_MS, STEPS_WITH_TASKS,
 from aoe_reports.topics.records.load import CaptureData
 from aoe_reports.topics.records.options import RecordOptions
 from aoe_reports.topics.records.runs import RankPart, RunReader, runs_read, units_by_run
-from aoe_reports.topics.rules import TIME_UNKNOWN
+from aoe_reports.topics.rules import TIME_UNKNOWN, TIME_ZONE_ASSUMED
 
 MIN_FILE_GAP_NS = NS_PER_S
 """Times of files say in which order repeats ran only where they are at least so far apart: a copy writes them all at once."""
@@ -155,7 +155,7 @@ def read_side(
     return repeats
 
 
-_OF_STORES = frozenset({TIME_UNKNOWN.name, "workload-unknown", "record-completed"})
+_OF_STORES = frozenset({TIME_UNKNOWN.name, TIME_ZONE_ASSUMED.name, "workload-unknown", "record-completed"})
 """Rules on what matters to a history, and not to two sides that the user names."""
 
 

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from aoe_reports.history.detection.run import DetectorInput, run_detector
-from aoe_reports.history.origin import origin_of
-from aoe_reports.history.runs.clocks import read_runs
-from aoe_reports.history.series.series import Histories, SeriesLabels
 from aoe_reports.jobs.ab.options import AbOptions
 from aoe_reports.jobs.ab.repeats import Quantity
 from aoe_reports.jobs.ab.verdicts import KnownScatter, Observed
@@ -19,7 +16,9 @@ from aoe_reports.model.history.changes import METRIC
 from aoe_reports.model.texts import join, say
 from aoe_reports.stats.budget import FALSE_ALARMS_PER_YEAR, WATCHED_NIGHTS
 from aoe_reports.stats.noise import FLOOR, compact, estimate, known
-from aoe_reports.store import History
+
+if TYPE_CHECKING:
+    from aoe_reports.history.series.series import Histories, SeriesLabels
 
 MIN_NIGHTS = 10
 """Of a series, below which the store does not know its noise."""
@@ -53,6 +52,11 @@ def _of_samples(one: Observed) -> Iterator[KnownScatter]:
 
 def _of_store(uri: str, options: AbOptions, names: set[str]) -> Mapping[_Key, KnownScatter]:
     """The scatter between nights of the workload, by scope and name; the median of its ranks."""
+    from aoe_reports.history.detection.run import DetectorInput, run_detector  # noqa: PLC0415 -- polars
+    from aoe_reports.history.origin import origin_of  # noqa: PLC0415
+    from aoe_reports.history.runs.clocks import read_runs  # noqa: PLC0415
+    from aoe_reports.store import History  # noqa: PLC0415
+
     history = History.open(uri, origin=origin_of("ab"))
     wanted = DetectorInput(
         parts=frozenset(),

@@ -11,13 +11,12 @@ from typing import NamedTuple
 import numpy as np
 
 from aoe_reports.history.changes.gate import Gate
-from aoe_reports.history.series.series import SeriesLabels
 from aoe_reports.jobs.ab.naming import named_alike
 from aoe_reports.jobs.ab.options import AbOptions
 from aoe_reports.jobs.ab.repeats import Quantity, Repeat, Value, order_known
 from aoe_reports.model.by_key import lists_by_key
 from aoe_reports.model.history.changes import COMPUTING, METRIC, WHOLE
-from aoe_reports.model.history.metrics import loss, value_of
+from aoe_reports.model.history.metrics import value_change, value_of
 from aoe_reports.model.sides import QuantityVerdict, SideVerdict
 from aoe_reports.model.texts import Text, say
 from aoe_reports.stats.two_sides import (
@@ -32,7 +31,7 @@ from aoe_reports.stats.two_sides import (
     student,
 )
 
-_FIRST = frozenset({*WHOLE, COMPUTING})
+FIRST = frozenset({*WHOLE, COMPUTING})
 """What is measured as a whole has half of the error; its parts and metrics share the other half."""
 
 
@@ -120,8 +119,8 @@ def _tails(observed: Sequence[Observed]) -> dict[Quantity, float]:
     workloads = lists_by_key((one.quantity[:2], one) for one in observed)
     tails: dict[Quantity, float] = {}
     for several in workloads.values():
-        first = [one for one in several if one.quantity.scope in _FIRST]
-        rest = [one for one in several if one.quantity.scope not in _FIRST]
+        first = [one for one in several if one.quantity.scope in FIRST]
+        rest = [one for one in several if one.quantity.scope not in FIRST]
         halves = 2 if first and rest else 1
         for part in (first, rest):
             weights = _weights(part)
@@ -133,7 +132,7 @@ def _tails(observed: Sequence[Observed]) -> dict[Quantity, float]:
 def _weights(part: Sequence[Observed]) -> dict[Quantity, float]:
     """Shares that add up to 1: those of operators by the time that the baseline spends in them, of metrics alike."""
     sizes = {
-        one.quantity: 1.0 if one.quantity.scope in {METRIC, *_FIRST} else float(np.mean([v.cost for v in one.sides[0]]))
+        one.quantity: 1.0 if one.quantity.scope in {METRIC, *FIRST} else float(np.mean([v.cost for v in one.sides[0]]))
         for one in part
     }
     whole = sum(sizes.values())
@@ -184,9 +183,9 @@ class _Judging:
             before,
             after,
             math.expm1(effect),
-            change=math.expm1(turned * effect),
-            ci_low=ends[0],
-            ci_high=ends[1],
+            change=_rounded(math.expm1(turned * effect)),
+            ci_low=_rounded(ends[0]),
+            ci_high=_rounded(ends[1]),
             smallest_detectable=math.expm1(detectable(error, free, tail)),
             more_repeats=None if needed is None else max(needed - have, 1),
             scatter=scatter,
@@ -201,8 +200,8 @@ class _Judging:
         step_ms = self.steps_ms.get(quantity.workload)
         share = None
         if step_ms and quantity.scope not in {METRIC, "model"}:
-            share = before * cost_change / step_ms
-        values = {"change": loss(cost_change, better) if better == "lower" else 1 / (1 + cost_change) - 1, **more}
+            share = _rounded(before * cost_change / step_ms)
+        values = {"change": _rounded(value_change(cost_change, better)), **more}
         return QuantityVerdict(
             verdict=verdict,
             workload=quantity.workload,
@@ -228,12 +227,17 @@ class _Judging:
         gates = [gate for gate in self.gates if gate.watches(_labels(quantity))]
         if verdict == "slower":
             return "slower" if any(gate.holds(_labels(quantity), cost_change, share) for gate in gates) else None
-        watched = quantity.scope in {*_FIRST, METRIC} or bool(self.options.gate)
+        watched = quantity.scope in {*FIRST, METRIC} or bool(self.options.gate)
         return (
             "not-proved-same"
             if verdict == "cannot tell" and self.options.fail_on == "not-proved-same" and watched and gates
             else None
         )
+
+
+def _rounded(change: float) -> float:
+    """Without what rounding leaves of equal values: no `-0.0%`."""
+    return round(change, 9) + 0.0
 
 
 def _verdict(low: float, high: float, margin: float) -> SideVerdict:
@@ -260,24 +264,22 @@ def _too_few(one: Observed) -> Text:
     )
 
 
-def _labels(quantity: Quantity) -> SeriesLabels:
-    """A quantity as gates know a series."""
-    is_operator = quantity.scope in {"op_type", "communication"}
-    return SeriesLabels(
-        series_id="",
-        workload=quantity.workload,
-        model=quantity.workload.partition("/")[0],
-        scope=quantity.scope,
-        op_type=quantity.name if is_operator else None,
-        op_name=quantity.name if quantity.scope == "op" else None,
-        metric=quantity.metric or "runtime_ms_mean",
-        hardware="",
-        engine="",
-        source="",
-        phase=None,
-        rank_id=None,
-        device_id=None,
-    )
+class _Labels(NamedTuple):
+    """A quantity as gates know it."""
+
+    workload: str
+    model: str
+    scope: str
+    op_type: str | None
+    op_name: str | None
+    metric: str
+    hardware: str = ""
+
+
+def _labels(quantity: Quantity) -> _Labels:
+    workload, _, scope, name, metric = quantity
+    op_type, op_name = (name if scope in scopes else None for scopes in ({"op_type", "communication"}, {"op"}))
+    return _Labels(workload, workload.partition("/")[0], scope, op_type, op_name, metric or "runtime_ms_mean")
 
 
 _ORDER: dict[str, int] = {"slower": 0, "cannot tell": 1, "faster": 2, "same": 3}
@@ -285,6 +287,6 @@ _ORDER: dict[str, int] = {"slower": 0, "cannot tell": 1, "faster": 2, "same": 3}
 
 def _by_effect(row: QuantityVerdict) -> tuple[object, ...]:
     """What fails first, then whole before parts, then by effect on the step, else by change."""
-    whole = row.scope in _FIRST
+    whole = row.scope in FIRST
     size = abs(row.step_share if row.step_share is not None else row.change or 0.0)
     return row.fails != "slower", not whole, _ORDER[row.verdict] if not whole else 0, -size, row.workload, row.name
