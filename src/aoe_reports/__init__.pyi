@@ -34,6 +34,7 @@ from .history.database import open_store as open_store
 from .history.detection.detector import detect_changes as detect_changes
 from .history.detection.detector import review_history as review_history
 from .history.series.answer import read_series as read_series
+from .jobs.ab.answer import ab as ab
 from .jobs.options import ReportOptions as ReportOptions
 from .jobs.options import VerifyOptions as VerifyOptions
 from .jobs.report import NightReport as NightReport

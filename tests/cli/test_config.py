@@ -101,7 +101,7 @@ def test_a_shared_option_holds_where_it_means_the_same(cli: Cli, folder: Path) -
     file = write(folder, "workload = 'net'\nstrict = true\nmax_expanded = 5\n[check]\nstrict = false\n", "mine.toml")
     found = in_force(cli, "--config", file)
     assert {command for command, option in found if option == "workload"} == {
-        "ingest", "nightly", "plan", "verify",
+        "ab", "ingest", "nightly", "plan", "verify",
     }  # fmt: skip
     assert found["check", "strict"] is False
     assert found["hotspots", "strict"] is True

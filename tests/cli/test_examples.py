@@ -15,6 +15,7 @@ import typer
 from commandline import FIXTURES, ROOT, Cli
 from goldens.timeline import write_timelines
 from planted_modules import Slow, write_planted
+from planted_sides import write_sides
 from tuning.jobs import Bench
 from typer.core import TyperGroup
 
@@ -89,6 +90,8 @@ def folder(
     shutil.copytree(FIXTURES / "banks" / "after", tmp_path / "bank")
     if name in WITH_TIMELINE:
         write_timelines(tmp_path / "profile")
+    elif name == "ab":
+        write_sides(tmp_path)
     elif name in WITH_MODULES:
         write_planted(tmp_path / "profile", "1")
         write_planted(tmp_path / "before", "1")

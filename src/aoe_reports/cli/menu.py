@@ -147,7 +147,9 @@ ROOT = Group(
                 "topics.communication.communication:CommunicationOfRuns", N_("Communication by group, link and rank")
             ),
             "stragglers": Entry("topics.steps.stragglers:Stragglers", N_("Ranks that the others wait for")),
-            "roofline": Entry("topics.roofline.roofline:RooflineOfRuns", N_("Operators against the peaks of the chip")),
+            "roofline": Entry(
+                "topics.roofline.roofline:RooflineOfRuns", N_("Operators against the peaks of the chip"), is_rare=True
+            ),
             "serving": Entry("topics.serving.serving:Serving", N_("Prefill and decode of language model servers")),
             "critical-path": Entry(
                 "topics.critical_path.critical_path:CriticalPath",

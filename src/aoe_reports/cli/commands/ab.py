@@ -13,7 +13,7 @@ from aoe_reports.present.forms import forms_of
 
 
 @takes_after_dashes("--b")
-@guided(example="ab old/run1 old/run2 old/run3 -- new/run1 new/run2 new/run3", page="ab")
+@guided(example="ab old -- new", page="ab")
 def ab(
     chosen: AbOptions,
     paths: Annotated[
@@ -28,9 +28,10 @@ def ab(
 ) -> None:
     """Judge whether a candidate is slower than a baseline, by a few repeats of each. Each quantity is slower, faster, the same within a margin, or cannot be told."""
     from aoe_reports.engine.fleet.executors import executor_here
-    from aoe_reports.jobs.ab.answer import compare_sides, paths_of
+    from aoe_reports.formats.sources.discovery import paths_matching
+    from aoe_reports.jobs.ab.answer import compare_sides
 
-    baseline, candidate = paths_of(paths or [], chosen.a), paths_of([], chosen.b)
+    baseline, candidate = [*(paths or []), *paths_matching(chosen.a)], paths_matching(chosen.b)
     if not candidate and len(baseline) == 2:  # noqa: PLR2004 -- one path a side
         baseline, candidate = baseline[:1], baseline[1:]
     if not (baseline and candidate):

@@ -8,6 +8,7 @@ import stat
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from glob import glob
 from pathlib import Path
 
 from aoe_reports.formats.ascend import names as ascend
@@ -27,8 +28,16 @@ from aoe_reports.formats.rules import (
 from aoe_reports.formats.sources.archives import is_archive, unpacked
 from aoe_reports.formats.sources.found import FileName, FoundFile
 from aoe_reports.formats.sources.identify import identify, why
-from aoe_reports.formats.sources.objects import ObjectPath, absolute_of, look_at_each, objects_below
+from aoe_reports.formats.sources.objects import (
+    ObjectPath,
+    absolute_of,
+    asked_path,
+    look_at_each,
+    objects_below,
+    path_of,
+)
 from aoe_reports.formats.vendor import parse_name
+from aoe_reports.model.errors import UsageError
 from aoe_reports.model.findings import EXAMPLES_PER_RULE, Finding, Severity
 from aoe_reports.model.texts import join, say
 
@@ -392,6 +401,17 @@ def _odd_entry(path: str, name: str, kind: str, *, link: bool) -> list[Finding]:
         return [BROKEN_LINK.found(path, message)]
     message = say("{what}; expected a file or a folder", what=kind)
     return [UNREADABLE.found(path, message)]
+
+
+def paths_matching(patterns: Iterable[str]) -> list[Path]:
+    """What matches patterns of the shell, each in the order of names. Raises UsageError for one that matches nothing."""
+    found: list[Path] = []
+    for pattern in patterns:
+        matching = [pattern] if Path(pattern).exists() else sorted(glob(pattern, recursive=True))  # noqa: PTH207 -- absolute ones, too
+        if not matching and not isinstance(path_of(pattern), ObjectPath):
+            raise UsageError(say("{pattern}: nothing matches", pattern=pattern))
+        found += [asked_path(path) for path in matching or [pattern]]
+    return found
 
 
 def why_not_read(path: Path) -> str | None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import glob
 from collections.abc import Sequence
 from os import PathLike
 from pathlib import Path
@@ -47,17 +46,6 @@ class AbAnswer(Answer):
         """3 where something could not be read, 1 for damage or a slower candidate, 4 where nothing can be told, 5 where it is not proved the same."""
         damage = Answer.exit_code(self, strict=strict)
         return damage or next((code for reason, code in SIDE_EXIT_CODES.items() if reason in self.why), 0)
-
-
-def paths_of(paths: Sequence[Path], patterns: Sequence[str]) -> list[Path]:
-    """Paths, and what matches patterns, in the order of their names. Raises UsageError for a pattern that matches nothing."""
-    found = list(paths)
-    for pattern in patterns:
-        matching = [pattern] if Path(pattern).exists() else sorted(glob.glob(pattern, recursive=True))  # noqa: PTH207 -- absolute patterns, too
-        if not matching:
-            raise UsageError(say("{pattern}: nothing matches", pattern=pattern))
-        found += [asked_path(path) for path in matching]
-    return found
 
 
 def compare_sides(

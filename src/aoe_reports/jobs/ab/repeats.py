@@ -186,17 +186,19 @@ def _of_profile(records: Sequence[Record]) -> Iterator[tuple[Quantity, Value]]:
     if steps:
         mean = sum(one.runtime_ms_mean for one in steps.values()) / len(steps)
         yield Quantity(model, "", "step", "step"), Value(mean, "ms", "lower")
+    typed = any(one.scope == "op_type" for one in records)
+    parts = frozenset({"communication", "op_type" if typed else "op"})
     busy = {
         place: several
         for place, several in devices.items()
-        if any(one.total_ns for one in several if one.scope in _PARTS)
+        if any(one.total_ns for one in several if one.scope in parts)
     }
     times: dict[tuple[str, str], float] = defaultdict(float)
     calls: dict[tuple[str, str], float] = defaultdict(float)
     for place, several in busy.items():
         count = _steps_with_tasks(steps.get(place)) or 1
         for one in several:
-            if one.scope in _PARTS and one.total_ns is not None:
+            if one.scope in parts and one.total_ns is not None:
                 key = one.scope, one.op_type or one.op_name or "unknown"
                 times[key] += one.total_ns / NS_PER_MS / count
                 calls[key] += (one.count or 0) / count
@@ -205,9 +207,6 @@ def _of_profile(records: Sequence[Record]) -> Iterator[tuple[Quantity, Value]]:
     if times and not steps:
         computing = sum(time for (scope, _), time in times.items() if scope != "communication")
         yield Quantity(model, "", COMPUTING, "computing"), Value(computing / len(busy), "ms", "lower")
-
-
-_PARTS = frozenset({"op_type", "op", "communication"})
 
 
 def _steps_with_tasks(step: Record | None) -> int:

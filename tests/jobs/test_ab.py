@@ -1,0 +1,239 @@
+"""`ab` through the command line: verdicts, exit codes, what is said of a session, what explains a difference."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import pytest
+from commandline import Cli
+from planted_sides import write_sides
+
+from aoe_reports import ab
+
+Row = Mapping[str, Any]
+
+
+@pytest.fixture(scope="module")
+def slower(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Five captures a side; convolutions take 8 % longer in the candidate."""
+    folder = tmp_path_factory.mktemp("slower")
+    write_sides(folder, {"Conv2D": 1.08}, order="abbaabbaab")
+    return folder
+
+
+def write_rounds(folder: Path, factor: float = 1.0, rounds: int = 5, noise: float = 0.005, **more: Any) -> None:
+    """Rounds of a benchmark of a server in turns, as vLLM saves them; the candidate takes `factor` times as long."""
+    drawn = random.Random(4)
+    for number in range(2 * rounds):
+        side = "abba"[number % 4]
+        folder.joinpath(side).mkdir(parents=True, exist_ok=True)
+        time = 100 * (factor if side == "b" else 1.0) * (1 + drawn.gauss(0, noise))
+        document = {
+            "date": f"20260301-12{number:02}00",
+            "model_id": "net",
+            "num_prompts": 100,
+            "max_concurrency": 8,
+            "duration": time,
+            "request_throughput": 100 / time,
+            "output_throughput": 6400 / time,
+            "mean_ttft_ms": time / 2,
+            **(more if side == "b" else {}),
+        }
+        folder.joinpath(side, f"round{number}.json").write_text(json.dumps(document))
+
+
+def rows_of(answer: Any) -> dict[str, Row]:
+    return {row["name"]: row for row in answer.json["rows"]}
+
+
+def test_a_slower_operator_fails_the_job_and_is_named(cli: Cli, slower: Path) -> None:
+    ended = cli("ab", "--format", "json", slower / "old", "--", slower / "new")
+    rows = rows_of(ended)
+    assert ended.code == 1
+    assert ended.json["reasons"] == ["slower"]
+    assert (rows["step"]["verdict"], rows["Conv2D"]["verdict"]) == ("slower", "slower")
+    assert 0.05 < rows["Conv2D"]["ci_low"] < rows["Conv2D"]["change"] < rows["Conv2D"]["ci_high"] < 0.11
+    assert [row["name"] for row in ended.json["rows"]][:2] == ["step", "Conv2D"]
+    parts = ended.json["parts"]
+    assert parts[0]["name"] == "Conv2D"
+    assert parts[0]["cause"] == "slower-calls"
+    causes = {row["cause"]: row["state"] for row in ended.json["causes"]}
+    assert list(causes) == ["real", "benchmark changed", "environment", "noise"]
+    assert causes["real"] == "likely"
+    assert causes["benchmark changed"] == causes["environment"] == "no"
+
+
+def test_parts_add_up_to_the_change_between_the_median_captures(cli: Cli, slower: Path) -> None:
+    ended = cli("ab", "--format", "json", slower / "old", "--", slower / "new")
+    parts = ended.json["parts"]
+    explained = cli("explain", parts[0]["baseline"], parts[0]["candidate"], "--force", "--format", "json")
+    assert sum(part["difference_us"] for part in parts) == pytest.approx(explained.json["steps"][0]["difference_us"])
+
+
+def test_both_builds_alike_are_the_same_within_the_margin(cli: Cli, tmp_path: Path) -> None:
+    write_rounds(tmp_path)
+    ended = cli("ab", "--margin", "3%", "--format", "json", tmp_path / "a", "--", tmp_path / "b")
+    assert ended.code == 0
+    assert rows_of(ended)["runtime"]["verdict"] == "same"
+    assert cli("ab", "--margin", "3%", tmp_path / "a", "--", tmp_path / "b").out.startswith(
+        "net/serve: the same within 3.0% ("
+    )
+
+
+def test_a_throughput_that_falls_is_slower_and_says_so_in_its_own_sign(cli: Cli, tmp_path: Path) -> None:
+    write_rounds(tmp_path, 1.04)
+    rows = rows_of(cli("ab", "--format", "json", tmp_path / "a", "--", tmp_path / "b"))
+    row = rows["output_throughput"]
+    assert row["verdict"] == "slower"
+    assert row["after"] < row["before"]
+    assert row["ci_low"] < row["change"] < row["ci_high"] < 0
+    alone = rows_of(
+        cli("ab", "--metric", "output_throughput", "--format", "json", tmp_path / "a", "--", tmp_path / "b")
+    )
+    assert list(alone) == ["output_throughput"]
+    assert alone["output_throughput"]["ci_high"] < row["ci_high"], "without others the interval is narrower"
+
+
+def test_one_against_one_proves_nothing(cli: Cli, tmp_path: Path) -> None:
+    write_rounds(tmp_path, 1.5, rounds=1)
+    ended = cli("ab", tmp_path / "a", tmp_path / "b")
+    assert ended.code == 4
+    assert "net/serve: cannot tell (+" in ended.out
+    assert "[ab-few-repeats]" in ended.err
+
+
+def test_a_store_knows_the_noise_and_stays_as_it_is(cli: Cli, simulated_nights: Path, simulated_store: Path) -> None:
+    before = {path: path.stat().st_mtime_ns for path in simulated_store.rglob("*")}
+    sides = (simulated_nights / "2026-01-05", simulated_nights / "2026-01-08")
+    assert cli("ab", *sides).code == 4
+    ended = cli("ab", "--store", simulated_store, "--format", "json", *sides)
+    step = rows_of(ended)["step"]
+    assert (ended.code, step["noise"], step["verdict"]) == (0, "store", "same")
+    assert 0.002 < step["scatter"] < 0.01, "nights scatter by 1 % an operator, so by less in all"
+    assert {path: path.stat().st_mtime_ns for path in simulated_store.rglob("*")} == before
+
+
+def test_single_times_count_only_where_that_is_asked_for(cli: Cli, tmp_path: Path) -> None:
+    for side, factor in (("a", 1.0), ("b", 1.07)):
+        times = [factor * value for value in (18.90, 18.91, 18.89, 18.92, 18.90)]
+        tmp_path.joinpath(side).mkdir()
+        document = {"avg_latency": sum(times) / 5, "latencies": times, "percentiles": {}}
+        tmp_path.joinpath(side, "latency.json").write_text(json.dumps(document))
+    assert cli("ab", tmp_path / "a", tmp_path / "b").code == 4
+    ended = cli("ab", "--samples", "--format", "json", tmp_path / "a", tmp_path / "b")
+    row = rows_of(ended)["runtime"]
+    assert (ended.code, row["verdict"], row["noise"]) == (1, "slower", "samples")
+    assert row["change"] == pytest.approx(0.07)
+
+
+def test_a_gate_decides_what_fails(cli: Cli, slower: Path) -> None:
+    sides = (slower / "old", "--", slower / "new")
+    assert cli("ab", "--gate", "scope=op_type,effect>=20%", *sides).code == 0
+    assert cli("ab", "--gate", "op_type=Conv2D,effect>=3%", *sides).code == 1
+    assert cli("ab", "--fail-on", "never", *sides).code == 0
+    refused = cli("ab", "--gate", "alarms<=2/year", *sides)
+    assert (refused.code, "--gate: alarms<=N/year" in refused.err) == (2, True)
+
+
+def test_not_proved_the_same_is_an_exit_code_of_its_own(cli: Cli, tmp_path: Path) -> None:
+    write_rounds(tmp_path, noise=0.05, rounds=3)
+    sides = (tmp_path / "a", "--", tmp_path / "b")
+    assert cli("ab", *sides).code == 0
+    ended = cli("ab", "--fail-on", "not-proved-same", "--format", "json", *sides)
+    assert (ended.code, ended.json["reasons"]) == (5, ["not-proved-same"])
+    row = rows_of(ended)["runtime"]
+    assert row["verdict"] == "cannot tell"
+    assert row["more_repeats"] > 3
+    assert row["smallest_detectable"] > 0.05
+
+
+def test_one_side_after_the_other_is_remarked_on_and_wider(cli: Cli, tmp_path: Path) -> None:
+    write_sides(tmp_path / "turns", order="abbaabba")
+    write_sides(tmp_path / "apart", order="aaaabbbb")
+    found = {
+        name: cli("ab", "--format", "json", tmp_path / name / "old", "--", tmp_path / name / "new")
+        for name in ("turns", "apart")
+    }
+    rules = {name: {finding["rule"] for finding in ended.json["findings"]} for name, ended in found.items()}
+    assert "ab-not-in-turns" in rules["apart"] - rules["turns"]
+    widths = {name: (row := rows_of(ended)["step"])["ci_high"] - row["ci_low"] for name, ended in found.items()}
+    assert widths["apart"] > 1.5 * widths["turns"]
+
+
+def test_a_drift_of_the_machine_is_named_and_no_difference(cli: Cli, tmp_path: Path) -> None:
+    write_sides(tmp_path, order="abababab", drift=0.02)
+    ended = cli("ab", "--format", "json", tmp_path / "old", "--", tmp_path / "new")
+    assert "ab-drift" in {finding["rule"] for finding in ended.json["findings"]}
+    assert rows_of(ended)["step"]["verdict"] != "slower"
+
+
+def test_conditions_that_differ_are_named(cli: Cli, tmp_path: Path) -> None:
+    write_rounds(tmp_path, 1.04, max_concurrency=16)
+    ended = cli("ab", "--format", "json", tmp_path / "a", "--", tmp_path / "b")
+    assert {row["what"]: (row["before"], row["after"], row["kind"]) for row in ended.json["conditions"]} == {
+        "runtime_config.max_concurrency": ("8", "16", "benchmark")
+    }
+    causes = {row["cause"]: row["state"] for row in ended.json["causes"]}
+    assert causes["real"] == causes["benchmark changed"] == "possible"
+
+
+def test_an_operator_of_one_side_alone_is_another_benchmark(cli: Cli, tmp_path: Path) -> None:
+    write_sides(tmp_path, order="abba" * 2)
+    for path in (tmp_path / "new").rglob("op_summary*.csv"):
+        path.write_text(path.read_text().replace("SoftmaxV2", "SoftmaxV3"))
+    ended = cli("ab", "--format", "json", tmp_path / "old", "--", tmp_path / "new")
+    assert "ab-one-side" in {finding["rule"] for finding in ended.json["findings"]}
+    evidence = {row["cause"]: row["evidence"] for row in ended.json["causes"]}
+    assert evidence["benchmark changed"] == "2 operator types run on one side only (SoftmaxV2, SoftmaxV3)"
+
+
+def test_records_stand_beside_captures(cli: Cli, slower: Path, tmp_path: Path) -> None:
+    for run in sorted((slower / "old").iterdir()):
+        assert cli("ingest", "--dry-run", run, "-o", tmp_path / f"{run.name}.jsonl").code == 0
+    mixed = rows_of(cli("ab", "--format", "json", tmp_path, "--", slower / "new"))
+    captures = rows_of(cli("ab", "--format", "json", slower / "old", "--", slower / "new"))
+    for name in ("step", "Conv2D"):
+        assert mixed[name]["change"] == pytest.approx(captures[name]["change"])
+
+
+def test_forms_for_ci_have_one_alarm_for_each_slow_down(cli: Cli, slower: Path) -> None:
+    sides = (slower / "old", "--", slower / "new")
+    failing = {row["name"] for row in cli("ab", "--format", "json", *sides).json["rows"] if row["fails"]}
+    suite = ElementTree.fromstring(cli("ab", "--format", "junit", *sides).out)
+    assert {
+        case.get("name", "").split()[-1] for case in suite.iter("testcase") if case.find("failure") is not None
+    } == failing
+    results = json.loads(cli("ab", "--format", "sarif", *sides).out)["runs"][0]["results"]
+    assert {result["locations"][0]["logicalLocations"][0]["name"] for result in results} == failing
+    lines = cli("ab", "--format", "github", *sides).out.splitlines()
+    assert sum(line.startswith("::error title=Slower than the baseline::") for line in lines) == len(failing)
+
+
+def test_wrong_usage_is_said_before_anything_is_read(cli: Cli, tmp_path: Path) -> None:
+    for given, said in (
+        ([tmp_path], "expected BASELINE... -- CANDIDATE..."),
+        ([tmp_path, "--", tmp_path, "x"], "x: nothing matches"),
+        (["--margin", "2", tmp_path, tmp_path], "--margin 2: expected a share"),
+        (["--a", tmp_path / "none*", "--b", tmp_path], "nothing matches"),
+    ):
+        ended = cli("ab", *given)
+        assert ended.code in {2, 3}
+        assert said in ended.err
+
+
+def test_nothing_in_common_is_an_error(cli: Cli, tmp_path: Path, slower: Path) -> None:
+    write_rounds(tmp_path)
+    ended = cli("ab", tmp_path / "a", "--", slower / "new")
+    assert (ended.code, "[ab-nothing-in-common]" in ended.err) == (1, True)
+
+
+def test_python_has_the_same_verdicts(slower: Path) -> None:
+    answer = ab(slower / "old", slower / "new", margin="1%")
+    assert answer.exit_code() == 1
+    assert answer.rows[0].verdict == "slower"
+    assert answer.to_polars().height == len(answer.rows)
