@@ -7,7 +7,7 @@ import random
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
-from xml.etree import ElementTree
+from xml.etree import ElementTree as ET
 
 import pytest
 from commandline import Cli
@@ -204,7 +204,7 @@ def test_records_stand_beside_captures(cli: Cli, slower: Path, tmp_path: Path) -
 def test_forms_for_ci_have_one_alarm_for_each_slow_down(cli: Cli, slower: Path) -> None:
     sides = (slower / "old", "--", slower / "new")
     failing = {row["name"] for row in cli("ab", "--format", "json", *sides).json["rows"] if row["fails"]}
-    suite = ElementTree.fromstring(cli("ab", "--format", "junit", *sides).out)
+    suite = ET.fromstring(cli("ab", "--format", "junit", *sides).out)
     assert {
         case.get("name", "").split()[-1] for case in suite.iter("testcase") if case.find("failure") is not None
     } == failing

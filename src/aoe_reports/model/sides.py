@@ -5,10 +5,13 @@ from __future__ import annotations
 from typing import Final, Literal
 
 from aoe_reports.model.rows import column, row
-from aoe_reports.model.texts import Text, count_of, say
+from aoe_reports.model.texts import N_, Text, count_of, say
 
 SideVerdict = Literal["slower", "faster", "same", "cannot tell"]
 CauseState = Literal["likely", "possible", "no", "unknown"]
+CAUSES: Final = N_(("real", "benchmark changed", "environment", "noise"))
+"""What may be the reason of a difference, in the order in which it is examined: the program, what was run, where it ran, chance."""
+CAUSE_STATES: Final = N_(("likely", "possible", "no", "unknown"))
 SideReason = Literal["slower", "not-enough-repeats", "not-proved-same"]
 """Why the exit code of `ab` is not 0."""
 SIDE_EXIT_CODES: Final[dict[SideReason, int]] = {"slower": 1, "not-enough-repeats": 4, "not-proved-same": 5}
@@ -103,4 +106,4 @@ def describe(row: QuantityVerdict) -> Text:
         )
         return say("{name}: cannot tell ({change:+.1%}, {low:+.1%} to {high:+.1%}; {more})", more=more, **found)
     verdict = VERDICT_WORDS[row.verdict]
-    return say("{name}: {verdict} by {change:+.1%} ({low:+.1%} to {high:+.1%})", verdict=verdict, **found)
+    return say("{name}: {verdict}, {change:+.1%} ({low:+.1%} to {high:+.1%})", verdict=verdict, **found)

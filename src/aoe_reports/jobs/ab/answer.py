@@ -84,14 +84,15 @@ def _answer(
     options: AbOptions,
 ) -> AbAnswer:
     rows: Sequence[QuantityVerdict] = [] if judged is None else judged.rows
-    causes: Sequence[SideCause] = [] if judged is None else causes_of(judged, facts)
+    causes: Sequence[SideCause] = []
     parts: Sequence[ChangePart] = []
     if judged is not None:
         parts, findings = _parts(judged, sides)
         notes.add(findings)
+        causes = causes_of(judged, facts, parts)
     return AbAnswer(
         command="ab",
-        title="Candidate against baseline",
+        title=say("Candidate against baseline"),
         inputs=inputs,
         findings=in_order(notes.findings),
         unreadable=notes.unreadable,

@@ -2,42 +2,70 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from statistics import fmean
 
 from aoe_reports.jobs.ab.repeats import Repeat
 from aoe_reports.jobs.ab.verdicts import FIRST, Judged, Observed
+from aoe_reports.model.history.causes import reason_words
 from aoe_reports.model.history.changes import METRIC
-from aoe_reports.model.sides import CauseState, QuantityVerdict, SideCause, SideFact
+from aoe_reports.model.sides import CAUSES, CauseState, QuantityVerdict, SideCause, SideFact
 from aoe_reports.model.texts import Text, count_of, join, say
+from aoe_reports.topics.comparison.explain import ChangePart
 
+REAL, BENCHMARK, ENVIRONMENT, NOISE = CAUSES
 MAX_NAMED = 3
+NONE = "–"  # noqa: RUF001 -- what tables print for no value
 OTHER_CALLS = 0.005
 """Calls in a step that differ by more between the sides are another number of calls."""
+OTHER_INPUTS = frozenset({"changed-shapes", "changed-formats", "changed-data-types", "changed-inputs"})
+"""Causes of `explain` that are no matter of the program's speed."""
 _DIFFERENT = frozenset({"slower", "faster"})
 
 
 def facts_of(sides: Sequence[Sequence[Repeat]]) -> list[SideFact]:
     """The conditions that differ between the sides: what was run first, then where."""
     return [
-        *_facts("benchmark", [[one.benchmark for one in side] for side in sides]),
-        *_facts("environment", [[one.environment for one in side] for side in sides]),
+        *_facts("benchmark", [[repeat.benchmark for repeat in side] for side in sides]),
+        *_facts("environment", [[repeat.environment for repeat in side] for side in sides]),
     ]
 
 
-def _facts(kind: str, sides: Sequence[Sequence[object]]) -> Iterator[SideFact]:
-    names = sorted({name for side in sides for one in side for name in one})  # type: ignore[attr-defined]
-    for name in names:
-        values = [sorted({one[name] for one in side if name in one}) for side in sides]  # type: ignore[index, operator]
-        if values[0] != values[1]:
-            words = [", ".join(several) or "–" for several in values]  # noqa: RUF001 -- what tables print for no value
+def _facts(kind: str, sides: Sequence[Sequence[Mapping[str, str]]]) -> Iterator[SideFact]:
+    for name in sorted({name for side in sides for facts in side for name in facts}):
+        before, after = ([facts[name] for facts in side if name in facts] for side in sides)
+        words = _ranges(before, after) if _is_of_each_run(before) and _is_of_each_run(after) else _values(before, after)
+        if words is not None:
             yield SideFact(what=name, before=words[0], after=words[1], kind=kind)
 
 
-def causes_of(judged: Judged, facts: Sequence[SideFact]) -> list[SideCause]:
+def _is_of_each_run(values: Sequence[str]) -> bool:
+    """Whether a condition is another one in each repeat: a process, a time, a temperature."""
+    return len(values) > 1 and len(set(values)) == len(values)
+
+
+def _values(before: Sequence[str], after: Sequence[str]) -> tuple[str, str] | None:
+    if set(before) == set(after):
+        return None
+    first, second = (", ".join(sorted(set(values))) or NONE for values in (before, after))
+    return first, second
+
+
+def _ranges(before: Sequence[str], after: Sequence[str]) -> tuple[str, str] | None:
+    """Numbers that differ in each repeat, where those of one side are all above those of the other; other words tell nothing."""
+    try:
+        first, second = ([float(value) for value in values] for values in (before, after))
+    except ValueError:
+        return None
+    if max(first) >= min(second) and max(second) >= min(first):
+        return None
+    return f"{min(first):g} … {max(first):g}", f"{min(second):g} … {max(second):g}"
+
+
+def causes_of(judged: Judged, facts: Sequence[SideFact], parts: Sequence[ChangePart]) -> list[SideCause]:
     """The four possible reasons, each with what speaks for it."""
     proved = [row for row in judged.rows if row.verdict in _DIFFERENT]
-    benchmark = [*_of_benchmark(judged, facts)]
+    benchmark = [*_of_benchmark(judged, facts, parts)]
     environment = [fact for fact in facts if fact.kind == "environment"]
     if not proved:
         real: tuple[CauseState, Text] = "no", say("no quantity is proved to differ")
@@ -46,11 +74,11 @@ def causes_of(judged: Judged, facts: Sequence[SideFact]) -> list[SideCause]:
     else:
         real = "likely", say("{rows}; nothing else is known to differ", rows=_named(proved))
     return [
-        SideCause(cause="real", state=real[0], evidence=real[1]),
+        SideCause(cause=REAL, state=real[0], evidence=real[1]),
         _cause(
             "benchmark changed", benchmark, say("the same operators, calls and arguments, as far as they are recorded")
         ),
-        _cause("environment", [_words(fact) for fact in environment], say("no recorded condition differs")),
+        _cause(ENVIRONMENT, [_words(fact) for fact in environment], say("no recorded condition differs")),
         _noise(judged),
     ]
 
@@ -67,8 +95,8 @@ def _cause(cause: str, evidence: Sequence[Text], otherwise: Text) -> SideCause:
     )
 
 
-def _of_benchmark(judged: Judged, facts: Sequence[SideFact]) -> Iterator[Text]:
-    """What the sides did not do alike: arguments, operators of one side alone, other numbers of calls."""
+def _of_benchmark(judged: Judged, facts: Sequence[SideFact], parts: Sequence[ChangePart]) -> Iterator[Text]:
+    """What the sides did not do alike: arguments, operators of one side alone, other numbers of calls, other inputs."""
     yield from (_words(fact) for fact in facts if fact.kind == "benchmark")
     operators = [one for one in judged.one_side if one.scope not in {METRIC, "model", "step", "computing"}]
     if operators:
@@ -82,6 +110,10 @@ def _of_benchmark(judged: Judged, facts: Sequence[SideFact]) -> Iterator[Text]:
     calls = [(one, change) for one in judged.observed.values() if (change := _other_calls(one))]
     for one, change in sorted(calls, key=lambda pair: -abs(pair[1]))[:MAX_NAMED]:
         yield say("{name}: {change:+.1%} calls in a step", name=one.quantity.name, change=change)
+
+    for part in parts:
+        if part.cause in OTHER_INPUTS and part.name is not None:
+            yield say("{name}: {cause}", name=part.name, cause=reason_words(part.cause, part.area))
 
 
 def _other_calls(one: Observed) -> float:
@@ -98,13 +130,13 @@ def _noise(judged: Judged) -> SideCause:
     open_rows = [row for row in whole if row.verdict == "cannot tell"]
     if not open_rows:
         return SideCause(
-            cause="noise",
+            cause=NOISE,
             state="no",
             evidence=say("the difference is larger than noise, or known to be within the margin"),
         )
     first = open_rows[0]
     if first.ci_low is None or first.ci_high is None:
-        return SideCause(cause="noise", state="unknown", evidence=first.reason or "")
+        return SideCause(cause=NOISE, state="unknown", evidence=first.reason or "")
     evidence = say(
         "{name}: {low:+.1%} to {high:+.1%} is possible; these repeats show {least:.1%} at the least",
         name=first.name,
@@ -112,7 +144,7 @@ def _noise(judged: Judged) -> SideCause:
         high=first.ci_high,
         least=first.smallest_detectable,
     )
-    return SideCause(cause="noise", state="possible", evidence=evidence)
+    return SideCause(cause=NOISE, state="possible", evidence=evidence)
 
 
 def _named(rows: Sequence[QuantityVerdict]) -> Text:

@@ -24,7 +24,7 @@ from aoe_reports.jobs.ab.options import AbOptions
 from aoe_reports.model.by_key import lists_by_key
 from aoe_reports.model.findings import Finding
 from aoe_reports.model.history.changes import COMPUTING, METRIC
-from aoe_reports.model.history.metrics import Better, Meaning, cost_of, meaning_of
+from aoe_reports.model.history.metrics import Better, Declarations, Meaning, cost_of, meaning_of
 from aoe_reports.model.timestamps import NS_PER_S
 from aoe_reports.stats.grouping import group_tasks
 from aoe_reports.store import Run
@@ -50,13 +50,13 @@ class Quantity(NamedTuple):
     name: str
     """`step`, an operator type, or the name of a metric."""
     metric: str | None = None
+    unit: str | None = "ms"
 
 
 class Value(NamedTuple):
     """A value of one repeat; `cost` is what is compared: more is slower."""
 
     cost: float
-    unit: str | None
     better: Better
     calls: float | None = None
     """Calls in a step, of an operator type."""
@@ -147,10 +147,11 @@ def read_side(
         for unit in units
     }
     repeats: list[Repeat] = []
+    declarations = options.declarations()
     for run in runs_read(reader, reading):
         notes.add(finding for finding in run.findings if finding.rule not in _OF_STORES)
         if run.header.run_kind != "tuning":
-            repeats += _repeats_of(run, captures.get(run.header.path, ()), options)
+            repeats += _repeats_of(run, captures.get(run.header.path, ()), declarations)
     notes.take(reading.asked.notes)
     return repeats
 
@@ -159,9 +160,9 @@ _OF_STORES = frozenset({TIME_UNKNOWN.name, TIME_ZONE_ASSUMED.name, "workload-unk
 """Rules on what matters to a history, and not to two sides that the user names."""
 
 
-def _repeats_of(run: Run, captures: tuple[Capture, ...], options: AbOptions) -> Iterator[Repeat]:
+def _repeats_of(run: Run, captures: tuple[Capture, ...], declarations: Declarations) -> Iterator[Repeat]:
     if run.header.run_kind == "foreign":
-        yield from _measurements(run, options)
+        yield from _measurements(run, declarations)
         return
     values = dict(_of_profile(run.records))
     if values:
@@ -183,9 +184,9 @@ def _of_profile(records: Sequence[Record]) -> Iterator[tuple[Quantity, Value]]:
     devices = lists_by_key(((one.rank_id, one.device_id), one) for one in records if one.phase is None)
     steps = {place: one for place, several in devices.items() for one in several if one.scope == "step"}
     model = records[0].model
-    if steps:
+    if steps and sum(one.runtime_ms_mean for one in steps.values()) > 0:
         mean = sum(one.runtime_ms_mean for one in steps.values()) / len(steps)
-        yield Quantity(model, "", "step", "step"), Value(mean, "ms", "lower")
+        yield Quantity(model, "", "step", "step"), Value(mean, "lower")
     typed = any(one.scope == "op_type" for one in records)
     parts = frozenset({"communication", "op_type" if typed else "op"})
     busy = {
@@ -203,10 +204,12 @@ def _of_profile(records: Sequence[Record]) -> Iterator[tuple[Quantity, Value]]:
                 times[key] += one.total_ns / NS_PER_MS / count
                 calls[key] += (one.count or 0) / count
     for (scope, name), time in times.items():
-        yield Quantity(model, "", scope, name), Value(time / len(busy), "ms", "lower", calls[scope, name] / len(busy))
-    if times and not steps:
-        computing = sum(time for (scope, _), time in times.items() if scope != "communication")
-        yield Quantity(model, "", COMPUTING, "computing"), Value(computing / len(busy), "ms", "lower")
+        if time <= 0:
+            continue
+        yield Quantity(model, "", scope, name), Value(time / len(busy), "lower", calls[scope, name] / len(busy))
+    computing = sum(time for (scope, _), time in times.items() if scope != "communication")
+    if computing > 0 and not steps:
+        yield Quantity(model, "", COMPUTING, "computing"), Value(computing / len(busy), "lower")
 
 
 def _steps_with_tasks(step: Record | None) -> int:
@@ -217,7 +220,7 @@ def _steps_with_tasks(step: Record | None) -> int:
     return int(told) if isinstance(told, int | float) else step.count or 0
 
 
-def _measurements(run: Run, options: AbOptions) -> Iterator[Repeat]:
+def _measurements(run: Run, declarations: Declarations) -> Iterator[Repeat]:
     """Each record of a benchmark is a repeat; the records of one file that measure different things are one."""
     seen: Counter[str] = Counter()
     rounds: dict[int, list[Record]] = {}
@@ -242,7 +245,7 @@ def _measurements(run: Run, options: AbOptions) -> Iterator[Repeat]:
             path=run.header.path,
             time_ns=time_ns,
             of_file=of_file,
-            values=dict(pair for one in records for pair in _of_benchmark(one, options)),
+            values=dict(pair for one in records for pair in _of_benchmark(one, declarations)),
             environment=_environment(first),
             benchmark={key: value for one in benchmark for key, value in one.items()},
         )
@@ -257,21 +260,20 @@ def _time_of(record: Record, path: Path) -> tuple[int, bool]:
     return record.timestamp_ns, False
 
 
-def _of_benchmark(record: Record, options: AbOptions) -> Iterator[tuple[Quantity, Value]]:
+def _of_benchmark(record: Record, declarations: Declarations) -> Iterator[tuple[Quantity, Value]]:
     inputs = canonical_json([record.workload_args, record.engine_config, record.runtime_config])
     samples = record.execution_config.get("repeat")
     mean = Value(
-        record.runtime_ms_mean, "ms", "lower", None, samples if isinstance(samples, int) else 1, record.runtime_ms_std
+        record.runtime_ms_mean, "lower", None, samples if isinstance(samples, int) else 1, record.runtime_ms_std
     )
     if record.runtime_ms_mean > 0:
         yield Quantity(record.workload, inputs, record.scope, "runtime"), mean
-    declarations = options.declarations()
     for metric in metrics_of(record.metrics):
         meaning: Meaning = meaning_of(metric.name, metric.told, declarations)
         cost = cost_of(metric.value, meaning.better)
         if meaning.better is not None and cost > 0:
-            quantity = Quantity(record.workload, inputs, METRIC, metric.name, metric.name)
-            yield quantity, Value(cost, meaning.unit, meaning.better)
+            quantity = Quantity(record.workload, inputs, METRIC, metric.name, metric.name, meaning.unit)
+            yield quantity, Value(cost, meaning.better)
 
 
 def _environment(record: Record) -> dict[str, str]:

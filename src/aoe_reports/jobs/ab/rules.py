@@ -29,7 +29,9 @@ NOT_IN_TURNS = COMPARISONS.rule(
 DRIFT = COMPARISONS.rule(
     "ab-drift", "warning", "values drift over the session; the drift is removed from the difference"
 )
-WARM_UP = COMPARISONS.rule("ab-warm-up", "warning", "the first repeat of a side is slower than all others: a warm-up")
+WARM_UP = COMPARISONS.rule(
+    "ab-warm-up", "warning", "the first repeat of a session is far slower than its side: a warm-up"
+)
 CONDITIONS_DIFFER = COMPARISONS.rule(
     "ab-conditions-differ", "warning", "the sides ran under different conditions: a difference may come from these"
 )

@@ -196,7 +196,7 @@ class _Judging:
     def _row(
         self, one: Observed, verdict: SideVerdict, before: float, after: float, cost_change: float, **more: object
     ) -> QuantityVerdict:
-        quantity, (unit, better) = one.quantity, one.values[0][1:3]
+        quantity, better = one.quantity, one.values[0].better
         step_ms = self.steps_ms.get(quantity.workload)
         share = None
         if step_ms and quantity.scope not in {METRIC, "model"}:
@@ -208,7 +208,7 @@ class _Judging:
             scope=quantity.scope,
             name=quantity.name,
             metric=quantity.metric,
-            unit=unit,
+            unit=quantity.unit,
             better=better,
             before=value_of(before, better),
             after=value_of(after, better),
@@ -277,7 +277,7 @@ class _Labels(NamedTuple):
 
 
 def _labels(quantity: Quantity) -> _Labels:
-    workload, _, scope, name, metric = quantity
+    workload, _, scope, name, metric, _ = quantity
     op_type, op_name = (name if scope in scopes else None for scopes in ({"op_type", "communication"}, {"op"}))
     return _Labels(workload, workload.partition("/")[0], scope, op_type, op_name, metric or "runtime_ms_mean")
 
