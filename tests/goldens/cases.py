@@ -230,6 +230,19 @@ def _quality() -> Iterator[str]:
         yield from _cases((f"{name} {path} {path} --trim" for path in VALID), ("json",))
 
 
+def _ab() -> Iterator[str]:
+    sides = "--a demo/nights/2026-01-1* --b demo/nights/2026-02-1*"
+    nights = "demo/nights/2026-01-05 demo/nights/2026-02-10"
+    latency = "benchmarks/valid/vllm_latency benchmarks/valid/vllm_latency"
+    yield from _cases([f"ab {sides} --margin 0.5%"], (*FORMS, "junit", "sarif", "github"))
+    yield from _cases(
+        [f"ab {nights}", f"ab {nights} --store demo/history", f"ab {latency}", f"ab {latency} --samples"], SHORT
+    )
+    gates = ("--metric step --fail-on not-proved-same", "--gate scope=op_type,effect>=50% --fail-on never")
+    yield from _cases([f"ab {sides} {more}" for more in gates], ("text",))
+    yield from _cases((f"ab {path} {path}" for path in [*VALID, *DAMAGED, "no/such/place"]), ("json",))
+
+
 def _serving() -> Iterator[str]:
     yield from _question("serving", (), ["serving"])
     yield from _cases(["serving serving"])
@@ -574,6 +587,7 @@ CASES: dict[str, list[str]] = {
         "stragglers": _question("stragglers", ("--top 1", "--strict"), ["demo/nights/2026-02-14"]),
         "compare": _compare(),
         "explain": _explain(),
+        "ab": _ab(),
         "roofline": _roofline(),
         "stacks": _stacks(),
         "quality": _quality(),
@@ -629,6 +643,7 @@ def _full() -> Iterator[tuple[str, str]]:
         "stragglers": ("stragglers msprof/valid/two_devices_by_name", FORMS),
         "compare": ("compare demo/nights/2026-02-01 demo/nights/2026-02-10", FORMS),
         "explain": ("explain demo/nights/2026-02-01 demo/nights/2026-02-10", FORMS),
+        "ab": ("ab --a demo/nights/2026-01-1* --b demo/nights/2026-02-1* --margin 0.5%", FORMS),
         "roofline": ("roofline msprof/valid/merged_two_devices --chip Ascend910B2", FORMS),
         "stacks": ("stacks planted", FORMS),
         "quality": ("quality msprof/valid/ten_iterations", FORMS),

@@ -14,6 +14,7 @@ from aoe_reports.model.rows import as_mapping, columns_of, telling_columns
 from aoe_reports.model.sides import VERDICT_WORDS, QuantityVerdict, SideCause, SideFact, describe
 from aoe_reports.model.texts import Text, join, say
 from aoe_reports.topics.comparison.explain import ChangePart
+from aoe_reports.topics.records.context import UNKNOWN
 
 _NAMED = 3
 _SHOWN = 20
@@ -79,24 +80,31 @@ def sections_of(
 def _verdicts(rows: Sequence[QuantityVerdict]) -> Section:
     counts = Counter(row.verdict for row in rows)
     shown = [row for place, row in enumerate(rows) if place < _SHOWN or row.fails]
-    sentences = [
-        join(
-            ", ",
-            [
-                say("{verdict}: {count}", verdict=VERDICT_WORDS[name], count=counts[name])
-                for name in VERDICT_WORDS
-                if counts[name]
-            ],
-        )
+    words = [
+        say("{verdict}: {count}", verdict=VERDICT_WORDS[name], count=counts[name])
+        for name in VERDICT_WORDS
+        if counts[name]
     ]
-    if len(shown) < len(rows):
+    sentences: list[str] = [join(", ", words)]
+    alike = [name for name in _ONCE if len({getattr(row, name) for row in rows}) == 1]
+    if {"baseline_repeats", "candidate_repeats"} <= set(alike):
+        before, after = rows[0].baseline_repeats, rows[0].candidate_repeats
         sentences.append(
-            say(
-                "{count} quantities with less effect are not shown (JSON and CSV have them).",
-                count=len(rows) - len(shown),
-            )
+            say("Repeats: {before} of the baseline, {after} of the candidate.", before=before, after=after)
         )
-    return Section(say("Verdicts"), sentences, grid=_grid(QuantityVerdict, [as_mapping(row) for row in shown]))
+    if "workload" in alike and rows[0].workload not in {"", UNKNOWN}:
+        sentences.append(say("Workload: {name}.", name=rows[0].workload))
+    if "unit" in alike and rows[0].unit is not None:
+        sentences.append(say("Values are in {unit}.", unit=rows[0].unit))
+    if len(shown) < len(rows):
+        rest = len(rows) - len(shown)
+        sentences.append(say("{count} quantities with less effect are not shown (JSON and CSV have them).", count=rest))
+    grid = _grid(QuantityVerdict, [as_mapping(row) | dict.fromkeys(alike) for row in shown])
+    return Section(say("Verdicts"), sentences, grid=grid)
+
+
+_ONCE = ("workload", "unit", "baseline_repeats", "candidate_repeats")
+"""Columns whose value is said once where all rows have the same."""
 
 
 def _grid(kind: type[Any], rows: Sequence[JsonObject]) -> Grid:
