@@ -29,6 +29,8 @@ MIN_REPEATS, MIN_TOGETHER = 2, 5
 """Repeats of a side, and of both together: of fewer the noise is not known."""
 MAX_REPEATS = 1000
 """Of a side: more are never asked for."""
+ENOUGH_FOR_DRIFT, IN_TURNS = 7, 0.6
+"""Repeats of both sides from which a drift is always fitted; of fewer only where their interleaving is below IN_TURNS."""
 _FITS = 3
 
 
@@ -47,7 +49,12 @@ class Design:
     @property
     def free(self) -> int:
         """Degrees of freedom that are left for the noise."""
-        return len(self.sides) - 2 - self.in_order
+        return len(self.sides) - 2 - self.has_drift
+
+    @property
+    def has_drift(self) -> bool:
+        """Whether a drift is fitted. In turns it hardly moves the difference; of few repeats the fit costs more than the drift would."""
+        return self.in_order and (len(self.sides) >= ENOUGH_FOR_DRIFT or self.interleaving < IN_TURNS)
 
     @property
     def is_enough(self) -> bool:
@@ -74,7 +81,7 @@ class Difference(NamedTuple):
     scatter: Floats
     """Standard deviation of a repeat."""
     drift: Floats
-    """From one repeat to the next; 0 where the order is not known."""
+    """From one repeat to the next; 0 where none is fitted."""
     drift_error: Floats
     residuals: Floats
     """(quantities, repeats): values without level and drift, not clipped."""
@@ -99,7 +106,7 @@ def difference(logs: Floats, design: Design) -> Difference:
         effect=coefficients[:, 1],
         error=scatter * model.error,
         scatter=scatter,
-        drift=coefficients[:, 2] if design.in_order else nothing,
+        drift=coefficients[:, 2] if design.has_drift else nothing,
         drift_error=scatter * model.drift_error,
         residuals=logs - fit,
     )
@@ -134,7 +141,7 @@ class _Model(NamedTuple):
 def _model(design: Design) -> _Model:
     count = len(design.sides)
     columns: list[Floats] = [np.ones(count), np.array(design.sides, dtype=np.float64)]
-    if design.in_order:
+    if design.has_drift:
         columns.append(np.arange(count, dtype=np.float64) - (count - 1) / 2)
     matrix = np.stack(columns, axis=1)
     solve = np.linalg.inv(matrix.T @ matrix) @ matrix.T
@@ -144,7 +151,7 @@ def _model(design: Design) -> _Model:
         memory = MEMORY ** np.abs(np.subtract.outer(np.arange(count), np.arange(count)))
         rest = np.eye(count) - matrix @ solve
         wider = max(float(solve[1] @ memory @ solve[1]) / plain / (float(np.trace(rest @ memory)) / design.free), 1.0)
-    drift = math.sqrt(float(solve[2] @ solve[2])) if design.in_order else 1.0
+    drift = math.sqrt(float(solve[2] @ solve[2])) if design.has_drift else 1.0
     return _Model(matrix, solve, math.sqrt(plain * wider), drift)
 
 
@@ -188,7 +195,8 @@ def repeats_needed(effect: float, scatter: float, tail: float, margin: float) ->
     low, high = (MIN_TOGETHER + 1) // 2, MAX_REPEATS
     while low < high:
         middle = (low + high) // 2
-        enough = detectable(scatter * math.sqrt(2 / middle), 2 * middle - 3, tail) <= target
+        free = 2 * middle - 2 - (2 * middle >= ENOUGH_FOR_DRIFT)
+        enough = detectable(scatter * math.sqrt(2 / middle), free, tail) <= target
         low, high = (low, middle) if enough else (middle + 1, high)
     return None if low >= MAX_REPEATS else low
 
