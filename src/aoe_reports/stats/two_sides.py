@@ -31,7 +31,9 @@ MAX_REPEATS = 1000
 """Of a side: more are never asked for."""
 ENOUGH_FOR_DRIFT, IN_TURNS = 7, 0.6
 """Repeats of both sides from which a drift is always fitted; of fewer only where their interleaving is below IN_TURNS."""
-_FITS = 3
+COARSE = 0.05
+"""Values that are the same, or otherwise apart by at least a step no larger than this, are of a coarse timer."""
+_FITS, _ROUNDING = 3, 1e-12
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,15 +92,15 @@ class Difference(NamedTuple):
 def difference(logs: Floats, design: Design) -> Difference:
     """The difference of the sides for each row of `logs` (quantities, repeats), in the order of the design."""
     model = _model(design)
-    fit, clipped = _medians(logs, design), logs
+    fit, clipped, floor = _medians(logs, design), logs, _least_scatter(logs)
     for number in range(_FITS):
         off = logs - fit
         distances = np.sort(np.abs(off), axis=1)[:, 1 if number == 0 else model.matrix.shape[1] - 1 :]
-        limit = CLIP * np.maximum(MAD_TO_SIGMA * np.median(distances, axis=1), FLOOR)[:, None]
+        limit = CLIP * np.maximum(MAD_TO_SIGMA * np.median(distances, axis=1), floor)[:, None]
         clipped = fit + np.clip(off, -limit, limit)
         fit = clipped @ model.solve.T @ model.matrix.T
     coefficients = clipped @ model.solve.T
-    unclipped = (np.abs(logs - clipped) <= 1e-12).mean(axis=1)  # noqa: PLR2004 -- rounding
+    unclipped = (np.abs(logs - clipped) <= _ROUNDING).mean(axis=1)
     variance = np.square(clipped - fit).sum(axis=1) / design.free / np.square(unclipped)
     scatter = np.maximum(np.sqrt(variance), FLOOR)
     nothing = np.zeros(len(logs))
@@ -126,6 +128,14 @@ def _medians(logs: Floats, design: Design) -> Floats:
     sides = np.array(design.sides)
     medians = [np.median(logs[:, sides == side], axis=1)[:, None] for side in (0, 1)]
     return np.asarray(np.where(sides == 0, medians[0], medians[1]))
+
+
+def _least_scatter(logs: Floats) -> Floats:
+    """What values are clipped by at least: of a coarse timer most are the same, and the next value is not out of line."""
+    steps = np.diff(np.sort(logs, axis=1), axis=1)
+    smallest = np.where(steps > _ROUNDING, steps, np.inf).min(axis=1)
+    is_coarse = (steps <= _ROUNDING).any(axis=1) & (smallest <= COARSE)
+    return np.maximum(np.where(is_coarse, smallest / 2, FLOOR), FLOOR)
 
 
 class _Model(NamedTuple):
