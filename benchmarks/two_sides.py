@@ -13,6 +13,7 @@ from __future__ import annotations
 import argparse
 import math
 from collections.abc import Callable, Iterator
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -48,7 +49,7 @@ class Sample(NamedTuple):
 
     def logs(self, effect: float) -> Floats:
         """Logarithms of the times, where the candidate is slower by `effect`."""
-        logs = np.log1p(self.noise) + self.sides * math.log1p(effect)
+        logs = np.log1p(np.maximum(self.noise, -0.9)) + self.sides * math.log1p(effect)
         if self.kind == "drift":
             return np.asarray(logs + DRIFT * np.arange(logs.shape[1]))
         return np.log(np.rint(TICKS * np.exp(logs)) / TICKS) if self.kind == "timer" else np.asarray(logs)
@@ -62,12 +63,13 @@ def noise_of(kind: str, pairs: int, seed: int) -> Floats:
 
 
 def sides_of(order: str, counts: tuple[int, int]) -> list[int]:
-    """The side of each repeat; ABAB spreads unequal counts evenly."""
+    """The side of each repeat; ABAB spreads unequal counts evenly, ABBA is for equal ones."""
     n, m = counts
     if order == "ABBA":
-        return [(place + 1) // 2 % 2 for place in range(n + m)] if n % 2 == 0 else ([0, 1, 1, 0] * n)[: 2 * n]
+        return ([0, 1, 1, 0] * n)[: 2 * n]
     if order == "ABAB":
-        return [side for _, side in sorted([((i + 0.5) / n, 0) for i in range(n)] + [((i + 0.51) / m, 1) for i in range(m)])]
+        places = [((place + 0.5) / n, 0) for place in range(n)] + [((place + 0.51) / m, 1) for place in range(m)]
+        return [side for _, side in sorted(places)]
     return [0] * n + [1] * m
 
 
@@ -147,13 +149,14 @@ def _below(values: Floats, sigma: float) -> Floats:
 
 
 def _heavy(values: Floats) -> Floats:
-    scaled = values / 0.01 * math.sqrt(3)
-    plain = 2 / (math.pi * math.sqrt(3)) / np.square(1 + np.square(scaled) / 3) / 0.01 * math.sqrt(3)
+    """Student t(3) scaled to 1 %; one in fifty is 10-30 % longer on top."""
+    scale = 0.01 / math.sqrt(3)
 
-    def below(x: Floats) -> Floats:
-        t = x / 0.01 * math.sqrt(3)
-        return np.asarray(0.5 + (np.arctan(t / math.sqrt(3)) + t / math.sqrt(3) / (1 + t * t / 3)) / math.pi)
+    def below(values: Floats) -> Floats:
+        angle = values / scale / math.sqrt(3)
+        return np.asarray(0.5 + (np.arctan(angle) + angle / (1 + np.square(angle))) / math.pi)
 
+    plain = 2 / (math.pi * math.sqrt(3)) / np.square(1 + np.square(values / scale) / 3) / scale
     return np.asarray(0.98 * plain + 0.02 * (below(values - 0.1) - below(values - 0.3)) / 0.2)
 
 
@@ -197,17 +200,11 @@ MOVES = {
 FINE, REACH = 1e-5, 0.8
 
 
-def _tables() -> dict[str, Floats]:
-    """Densities of log noise between -REACH and REACH, (densities, points); of other noise than a timer's, which needs whole ticks."""
+@lru_cache
+def _table(kind: str) -> Floats:
+    """Densities of log noise between -REACH and REACH, (densities, points)."""
     points = np.arange(-REACH, REACH, FINE)
-    with np.errstate(over="ignore"):
-        return {
-            kind: np.stack([density(np.expm1(points)) * np.exp(points) for density in states.densities])
-            for kind, states in MOVES.items()
-        }
-
-
-TABLES = _tables()
+    return np.stack([density(np.expm1(points)) * np.exp(points) for density in MOVES[kind].densities])
 
 
 def _densities(kind: str, logs: Floats) -> Floats:
@@ -219,8 +216,9 @@ def _densities(kind: str, logs: Floats) -> Floats:
         ends = [((ticks + half) / level - 1) / 0.01 for half in (-0.5, 0.5)]
         return np.asarray(np.maximum(_whole_below(ends[1]) - _whole_below(ends[0]), 1e-300))[None]
     off = logs[:, :, None] - middle - LEVELS
-    places = np.clip(((off + REACH) / FINE + 0.5).astype(np.int64), 0, TABLES[kind].shape[1] - 1)
-    return np.maximum(TABLES[kind][:, places], 1e-300)
+    table = _table(kind)
+    places = np.clip(((off + REACH) / FINE + 0.5).astype(np.int64), 0, table.shape[1] - 1)
+    return np.maximum(table[:, places], 1e-300)
 
 
 _BELOW = _below(np.arange(-12, 12, 1e-3), 1.0)
@@ -348,9 +346,7 @@ def compact(cells: list[Cell], limit: float) -> Iterator[str]:
             ours, best = cell.powers[EFFECTS.index(SHOWN)]
             weak = "**" if is_weak(ours, best) else ""
             false = "**" if wrong > limit else ""
-            texts.append(
-                f"{false}{100 * wrong:.1f}{false} · {weak}{100 * ours:.0f} of {100 * best:.0f}{weak}"
-            )
+            texts.append(f"{false}{100 * wrong:.1f}{false} · {weak}{100 * ours:.0f} of {100 * best:.0f}{weak}")
         yield f"| {row[0].kind} | {row[0].counts[0]} | {' | '.join(texts)} |"
 
 
