@@ -29,7 +29,11 @@ MIN_REPEATS, MIN_TOGETHER = 2, 5
 """Repeats of a side, and of both together: of fewer the noise is not known."""
 MAX_REPEATS = 1000
 """Of a side: more are never asked for."""
-_FITS = 3
+ENOUGH_FOR_DRIFT, IN_TURNS = 7, 0.6
+"""Repeats of both sides from which a drift is always fitted; of fewer only where their interleaving is below IN_TURNS."""
+COARSE = 0.05
+"""Values that are the same, or otherwise apart by at least a step no larger than this, are of a coarse timer."""
+_FITS, _ROUNDING = 3, 1e-12
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +51,12 @@ class Design:
     @property
     def free(self) -> int:
         """Degrees of freedom that are left for the noise."""
-        return len(self.sides) - 2 - self.in_order
+        return len(self.sides) - 2 - self.has_drift
+
+    @property
+    def has_drift(self) -> bool:
+        """Whether a drift is fitted. In turns it hardly moves the difference; of few repeats the fit costs more than the drift would."""
+        return self.in_order and (len(self.sides) >= ENOUGH_FOR_DRIFT or self.interleaving < IN_TURNS)
 
     @property
     def is_enough(self) -> bool:
@@ -74,7 +83,7 @@ class Difference(NamedTuple):
     scatter: Floats
     """Standard deviation of a repeat."""
     drift: Floats
-    """From one repeat to the next; 0 where the order is not known."""
+    """From one repeat to the next; 0 where none is fitted."""
     drift_error: Floats
     residuals: Floats
     """(quantities, repeats): values without level and drift, not clipped."""
@@ -83,15 +92,15 @@ class Difference(NamedTuple):
 def difference(logs: Floats, design: Design) -> Difference:
     """The difference of the sides for each row of `logs` (quantities, repeats), in the order of the design."""
     model = _model(design)
-    fit, clipped = _medians(logs, design), logs
+    fit, clipped, floor = _medians(logs, design), logs, _least_scatter(logs)
     for number in range(_FITS):
         off = logs - fit
         distances = np.sort(np.abs(off), axis=1)[:, 1 if number == 0 else model.matrix.shape[1] - 1 :]
-        limit = CLIP * np.maximum(MAD_TO_SIGMA * np.median(distances, axis=1), FLOOR)[:, None]
+        limit = CLIP * np.maximum(MAD_TO_SIGMA * np.median(distances, axis=1), floor)[:, None]
         clipped = fit + np.clip(off, -limit, limit)
         fit = clipped @ model.solve.T @ model.matrix.T
     coefficients = clipped @ model.solve.T
-    unclipped = (np.abs(logs - clipped) <= 1e-12).mean(axis=1)  # noqa: PLR2004 -- rounding
+    unclipped = (np.abs(logs - clipped) <= _ROUNDING).mean(axis=1)
     variance = np.square(clipped - fit).sum(axis=1) / design.free / np.square(unclipped)
     scatter = np.maximum(np.sqrt(variance), FLOOR)
     nothing = np.zeros(len(logs))
@@ -99,7 +108,7 @@ def difference(logs: Floats, design: Design) -> Difference:
         effect=coefficients[:, 1],
         error=scatter * model.error,
         scatter=scatter,
-        drift=coefficients[:, 2] if design.in_order else nothing,
+        drift=coefficients[:, 2] if design.has_drift else nothing,
         drift_error=scatter * model.drift_error,
         residuals=logs - fit,
     )
@@ -121,6 +130,14 @@ def _medians(logs: Floats, design: Design) -> Floats:
     return np.asarray(np.where(sides == 0, medians[0], medians[1]))
 
 
+def _least_scatter(logs: Floats) -> Floats:
+    """What values are clipped by at least: of a coarse timer most are the same, and the next value is not out of line."""
+    steps = np.diff(np.sort(logs, axis=1), axis=1)
+    smallest = np.where(steps > _ROUNDING, steps, np.inf).min(axis=1)
+    is_coarse = (steps <= _ROUNDING).any(axis=1) & (smallest <= COARSE)
+    return np.maximum(np.where(is_coarse, smallest / 2, FLOOR), FLOOR)
+
+
 class _Model(NamedTuple):
     matrix: Floats
     solve: Floats
@@ -134,7 +151,7 @@ class _Model(NamedTuple):
 def _model(design: Design) -> _Model:
     count = len(design.sides)
     columns: list[Floats] = [np.ones(count), np.array(design.sides, dtype=np.float64)]
-    if design.in_order:
+    if design.has_drift:
         columns.append(np.arange(count, dtype=np.float64) - (count - 1) / 2)
     matrix = np.stack(columns, axis=1)
     solve = np.linalg.inv(matrix.T @ matrix) @ matrix.T
@@ -144,7 +161,7 @@ def _model(design: Design) -> _Model:
         memory = MEMORY ** np.abs(np.subtract.outer(np.arange(count), np.arange(count)))
         rest = np.eye(count) - matrix @ solve
         wider = max(float(solve[1] @ memory @ solve[1]) / plain / (float(np.trace(rest @ memory)) / design.free), 1.0)
-    drift = math.sqrt(float(solve[2] @ solve[2])) if design.in_order else 1.0
+    drift = math.sqrt(float(solve[2] @ solve[2])) if design.has_drift else 1.0
     return _Model(matrix, solve, math.sqrt(plain * wider), drift)
 
 
@@ -188,7 +205,8 @@ def repeats_needed(effect: float, scatter: float, tail: float, margin: float) ->
     low, high = (MIN_TOGETHER + 1) // 2, MAX_REPEATS
     while low < high:
         middle = (low + high) // 2
-        enough = detectable(scatter * math.sqrt(2 / middle), 2 * middle - 3, tail) <= target
+        free = 2 * middle - 2 - (2 * middle >= ENOUGH_FOR_DRIFT)
+        enough = detectable(scatter * math.sqrt(2 / middle), free, tail) <= target
         low, high = (low, middle) if enough else (middle + 1, high)
     return None if low >= MAX_REPEATS else low
 
