@@ -70,6 +70,20 @@ class SideFact:
     """`benchmark`: what was run; `environment`: where it ran."""
 
 
+@row
+class BuildRow:
+    """A build between an older one and a newer one that is slower; `change` is against the median of the first."""
+
+    position: int = column("#", "integer")
+    build: str = column("Build")
+    repeats: int = column("Repeats", "integer")
+    value: float | None = column("Median", "number", default=None)
+    change: float | None = column("Change", "change", default=None)
+    probability: float | None = column("Changed here", "percent", default=None)
+    """That the level changed with this build."""
+    measure: int | None = column("Repeats to measure next", "integer", default=None)
+
+
 VERDICT_WORDS = {
     "slower": say("slower"),
     "faster": say("faster"),

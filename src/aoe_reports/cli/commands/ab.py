@@ -30,6 +30,14 @@ def ab(
     from aoe_reports.engine.fleet.executors import executor_here
     from aoe_reports.formats.sources.discovery import paths_matching
     from aoe_reports.jobs.ab.answer import compare_sides
+    from aoe_reports.jobs.ab.next_builds import plan_builds
+
+    if chosen.next_builds is not None:
+        if paths or chosen.a or chosen.b:
+            raise UsageError(say("--next takes its repeats from its list"))
+        with progress_line() as progress:
+            planned = plan_builds(chosen.next_builds, chosen, executor=executor_here(chosen), progress=progress)
+        reply(planned, form, output, strict=chosen.strict, forms=forms_of("annotated", "ab"), most=rows)
 
     baseline, candidate = [*(paths or []), *paths_matching(chosen.a)], paths_matching(chosen.b)
     if not candidate and len(baseline) == 2:  # noqa: PLR2004 -- one path a side

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from aoe_reports.history.options import MetricOptions
@@ -60,6 +61,17 @@ class AbOptions(MetricOptions, RecordOptions):
         default=False,
         help="Count the single times that a result lists as repeats; they say nothing of the difference between processes.",
         flags=["--samples"],
+    )
+
+    next_builds: Path | None = option(
+        default=None,
+        metavar="LIST",
+        help="File with a line for each build, oldest first (name, then its repeats): say which build to measure next to find the slow one.",
+        flags=["--next"],
+        only_here=say("what is compared"),
+    )
+    machines: int = option(
+        default=1, minimum=1, maximum=1000, help="With --next: how many builds can be measured at once."
     )
 
     def gates(self) -> tuple[Gate, ...]:

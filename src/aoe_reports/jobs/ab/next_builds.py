@@ -1,0 +1,133 @@
+"""Which builds to measure next, between an older build and a newer one that is slower: `ab --next`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import expm1, log
+from pathlib import Path
+from statistics import median
+
+from aoe_reports.engine.ask import Progress, no_progress
+from aoe_reports.engine.fleet.executors import Executor
+from aoe_reports.engine.question import Answer, Notes
+from aoe_reports.formats.build_list import Build, read_builds
+from aoe_reports.jobs.ab.answer import AbAnswer
+from aoe_reports.jobs.ab.naming import named_alike
+from aoe_reports.jobs.ab.options import AbOptions
+from aoe_reports.jobs.ab.repeats import Quantity, Repeat, read_side
+from aoe_reports.jobs.ab.rules import NOTHING_IN_COMMON
+from aoe_reports.jobs.ab.verdicts import FIRST
+from aoe_reports.model.findings import has, in_order
+from aoe_reports.model.history.metrics import value_of
+from aoe_reports.model.rows import Rows
+from aoe_reports.model.sides import BuildRow
+from aoe_reports.model.texts import Text, count_of, join, say
+from aoe_reports.stats.bisection import Plan, plan_next
+
+MAX_NAMED = 3
+
+
+def plan_builds(
+    path: Path, options: AbOptions, *, executor: Executor | None = None, progress: Progress = no_progress
+) -> Answer:
+    """The builds of a list, what is measured of them, and which of them to measure next. Raises UsageError."""
+    options.check()
+    builds, notes = read_builds(path), Notes()
+    repeats = [
+        read_side(build.paths, options, notes, executor=executor, progress=progress) if build.paths else []
+        for build in builds
+    ]
+    chosen = _values(repeats, options)
+    if chosen is None and not has(notes.findings, "error"):
+        text = say("no quantity here is measured of the first and the last build")
+        notes.findings.append(NOTHING_IN_COMMON.found(str(path), text))
+    rows, headline, why = [], say(""), []
+    if chosen is not None:
+        quantity, better, costs = chosen
+        plan = plan_next([[log(cost) for cost in of_build] for of_build in costs], machines=options.machines)
+        rows = _rows(builds, costs, plan, better)
+        headline = _headline(builds, quantity, plan)
+        why = ["not-enough-repeats"] if plan.state == "ends-not-apart" and plan.scatter is None else []
+    return AbAnswer(
+        command="ab",
+        title=say("Which build became slower"),
+        inputs=(str(path),),
+        findings=in_order(notes.findings),
+        unreadable=notes.unreadable,
+        tables=(Rows(type=BuildRow, rows=rows, oldest_first=True),),
+        headline=headline,
+        why=why,
+    )
+
+
+def _values(repeats: Sequence[Sequence[Repeat]], options: AbOptions) -> tuple[Quantity, str, list[list[float]]] | None:
+    """(the quantity that is searched by, which direction is good, its costs of each build): what is measured as a whole, else the first there is."""
+    measured = [side for side in repeats if side]
+    names, _ = named_alike([repeats[0], [repeat for side in repeats[1:] for repeat in side]])
+    named = iter([*names[0], *names[1]])
+    found: list[dict[Quantity, list[tuple[float, str]]]] = []
+    for side in repeats:
+        values: dict[Quantity, list[tuple[float, str]]] = {}
+        for repeat in side:
+            common = next(named)
+            for one, value in repeat.values.items():
+                values.setdefault(common[one], []).append((value.cost, value.better))
+        found.append(values)
+    both = [one for one in found[0] if one in found[-1] and (not options.metric or one.name in options.metric)]
+    if not measured or not both:
+        return None
+    quantity = next((one for one in both if one.scope in FIRST), both[0])
+    return quantity, found[0][quantity][0][1], [[cost for cost, _ in values.get(quantity, [])] for values in found]
+
+
+def _rows(builds: Sequence[Build], costs: Sequence[Sequence[float]], plan: Plan, better: str) -> list[BuildRow]:
+    chances = {boundary.after: boundary.probability for boundary in plan.posterior}
+    first = median(costs[0])
+    return [
+        BuildRow(
+            position=place + 1,
+            build=build.name,
+            repeats=len(of_build),
+            value=value_of(median(of_build), better) if of_build else None,
+            change=expm1((-1 if better == "higher" else 1) * log(median(of_build) / first)) if of_build else None,
+            probability=chances.get(place),
+            measure=plan.repeats if place in plan.builds else None,
+        )
+        for place, (build, of_build) in enumerate(zip(builds, costs, strict=True))
+    ]
+
+
+def _headline(builds: Sequence[Build], quantity: Quantity, plan: Plan) -> Text:
+    what = say("The step") if quantity.scope == "step" else quantity.name
+    if plan.state == "found":
+        one = plan.likely[0]
+        return say(
+            "{what} changed by {change:+.1%} with build {build} (probability {chance:.0%}; {before} is the last before).",
+            what=what,
+            change=expm1(plan.effect),
+            build=builds[one.after].name,
+            chance=one.probability,
+            before=builds[one.before].name,
+        )
+    if plan.state == "no-single-step":
+        return say("{what} did not change in one build: there are several changes, or a drift.", what=what)
+    names = join(", ", [builds[place].name for place in plan.builds[:MAX_NAMED]])
+    if plan.repeats is None:
+        return say("{what}: more than 1,000 repeats would be needed to find the build.", what=what)
+    more = count_of(plan.repeats, "{number} repeat", "{number} repeats")
+    if plan.state == "ends-not-apart":
+        return say(
+            "{what}: the first and the last build are not proved to differ; measure {names} again, {more} each.",
+            what=what,
+            names=names,
+            more=more,
+        )
+    return say(
+        "{what} changed by {change:+.1%} in one of {count} builds: measure {names} next, {more} each; about {rounds} to go.",
+        what=what,
+        change=expm1(plan.effect),
+        count=len(plan.likely),
+        names=names,
+        more=more,
+        rounds=count_of(plan.rounds, "{number} round", "{number} rounds"),
+    )
