@@ -237,3 +237,57 @@ def test_python_has_the_same_verdicts(slower: Path) -> None:
     assert answer.exit_code() == 1
     assert answer.rows[0].verdict == "slower"
     assert answer.to_polars().height == len(answer.rows)
+
+
+def write_builds(folder: Path, changed: int, factor: float, count: int = 12) -> Path:
+    """A list of builds of which the first and the last are measured; from build `changed` on they take `factor` times as long."""
+    lines = []
+    for number in range(count):
+        name = f"b{number:02}"
+        lines.append(f"{name} {name}" if number in {0, count - 1} else name)
+    folder.joinpath("builds.txt").write_text("\n".join(lines))
+    for number in (0, count - 1):
+        measure_build(folder, number, changed, factor, 5)
+    return folder / "builds.txt"
+
+
+def measure_build(folder: Path, number: int, changed: int, factor: float, repeats: int) -> None:
+    home = folder / f"b{number:02}"
+    home.mkdir(exist_ok=True)
+    drawn = random.Random(number)
+    for repeat in range(repeats):
+        time = 100 * (factor if number >= changed else 1.0) * (1 + drawn.gauss(0, 0.005))
+        document = {"model_id": "net", "duration": time, "request_throughput": 100 / time, "output_throughput": 1.0}
+        document["date"] = f"20260301-{number:02}{repeat:02}00"
+        home.joinpath(f"round{repeat}.json").write_text(json.dumps(document))
+
+
+def test_next_names_the_build_after_a_few_rounds(cli: Cli, tmp_path: Path) -> None:
+    builds = write_builds(tmp_path, changed=7, factor=1.05)
+    for _ in range(8):
+        ended = cli("ab", "--next", builds, "--format", "json")
+        measured = [row for row in ended.json["rows"] if row["measure"]]
+        if not measured:
+            break
+        for row in measured:
+            measure_build(tmp_path, row["position"] - 1, 7, 1.05, 3)
+            line = builds.read_text().splitlines()
+            builds.write_text("\n".join(f"{one} {one}" if one == row["build"] else one for one in line))
+    text = cli("ab", "--next", builds).out
+    assert "with build b07 (probability" in text.splitlines()[0]
+    assert max(ended.json["rows"], key=lambda row: row["probability"] or 0)["build"] == "b07"
+
+
+def test_next_says_where_the_ends_are_alike_and_what_a_list_lacks(cli: Cli, tmp_path: Path) -> None:
+    builds = write_builds(tmp_path, changed=99, factor=1.0)
+    assert "the first and the last build are not proved to differ" in cli("ab", "--next", builds).out
+    assert cli("ab", "--next", builds, "--format", "junit").code == 2
+    for text, said in (
+        ("a b00\nb\n", "expected 3 to 10000 builds"),
+        ("a b00\nb\nc\n", "c: the first and the last build need repeats"),
+        ('a "b00\n', ":1: No closing quotation"),
+        ("a b00\nb none*\nc b11\n", "nothing matches"),
+    ):
+        builds.write_text(text)
+        ended = cli("ab", "--next", builds)
+        assert (ended.code, said in ended.err) == (2, True), ended.err

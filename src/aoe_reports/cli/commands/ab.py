@@ -35,6 +35,8 @@ def ab(
     if chosen.next_builds is not None:
         if paths or chosen.a or chosen.b:
             raise UsageError(say("--next takes its repeats from its list"))
+        if form in {"junit", "sarif"}:
+            raise UsageError(say("--next gives no verdict: there is no {form} of it", form=form))
         with progress_line() as progress:
             planned = plan_builds(chosen.next_builds, chosen, executor=executor_here(chosen), progress=progress)
         reply(planned, form, output, strict=chosen.strict, forms=forms_of("annotated", "ab"), most=rows)

@@ -112,18 +112,16 @@ def _headline(builds: Sequence[Build], quantity: Quantity, plan: Plan) -> Text:
     if plan.state == "no-single-step":
         return say("{what} did not change in one build: there are several changes, or a drift.", what=what)
     names = join(", ", [builds[place].name for place in plan.builds[:MAX_NAMED]])
-    if plan.repeats is None:
-        return say("{what}: more than 1,000 repeats would be needed to find the build.", what=what)
-    more = count_of(plan.repeats, "{number} repeat", "{number} repeats")
+    more = _more_repeats(plan.repeats)
     if plan.state == "ends-not-apart":
         return say(
-            "{what}: the first and the last build are not proved to differ; measure {names} again, {more} each.",
+            "{what}: the first and the last build are not proved to differ; measure {names} again ({more}).",
             what=what,
             names=names,
             more=more,
         )
     return say(
-        "{what} changed by {change:+.1%} in one of {count} builds: measure {names} next, {more} each; about {rounds} to go.",
+        "{what} changed by {change:+.1%} in one of {count} builds: measure {names} next ({more}); about {rounds} to go.",
         what=what,
         change=expm1(plan.effect),
         count=len(plan.likely),
@@ -131,3 +129,9 @@ def _headline(builds: Sequence[Build], quantity: Quantity, plan: Plan) -> Text:
         more=more,
         rounds=count_of(plan.rounds, "{number} round", "{number} rounds"),
     )
+
+
+def _more_repeats(repeats: int | None) -> Text:
+    if repeats is None:
+        return say("more than 1,000 repeats would be needed")
+    return count_of(repeats, "{number} repeat each", "{number} repeats each")

@@ -82,7 +82,7 @@ def _of_order(judged: Judged, where: str) -> Iterator[Finding]:
 def _of_values(one: Observed, found: Difference, place: int, where: str) -> Iterator[Finding]:
     limit, count = student(one.design.free, SURE), len(one.design.sides)
     drift = float(found.drift[place])
-    if one.design.in_order and abs(drift) > limit * float(found.drift_error[place]):
+    if one.design.has_drift and abs(drift) > limit * float(found.drift_error[place]):
         text = say(
             "{name} drifts by {drift:+.1%} from the first to the last repeat",
             name=one.quantity.name,
