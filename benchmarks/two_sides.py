@@ -99,7 +99,7 @@ def verdicts_of(sample: Sample, effect: float, order: str) -> Verdicts:
         logs, sides = np.take_along_axis(logs, places, axis=1), np.sort(sides)
     design = Design(tuple(map(int, sides)), order != "?")
     found = difference(logs, design)
-    half = student(design.free, ERROR) * found.error
+    half = np.array([student(int(free), ERROR) for free in found.free]) * found.error
     low, high = found.effect - half, found.effect + half
     same = (low > -MARGIN) & (high < MARGIN)
     return Verdicts(float(np.mean(~same & (low > 0))), float(np.mean(~same & (high < 0))), float(np.mean(same)))

@@ -34,7 +34,7 @@ TAILS = (0.05, 0.025, 0.0005)
 def interval(logs: Floats, design: Design) -> tuple[Floats, Floats]:
     """The ends of the interval of the effect, for each row."""
     found = difference(np.atleast_2d(logs), design)
-    half = student(design.free, ERROR) * found.error
+    half = np.array([student(int(free), ERROR) for free in found.free]) * found.error
     return found.effect - half, found.effect + half
 
 
@@ -80,7 +80,7 @@ def test_one_outlier_does_not_decide(design: Design) -> None:
     assert (low < 0).all()
     assert (high > 0).all()
     if design is not ONE_AFTER_THE_OTHER:
-        assert np.abs((low + high) / 2).max() < 0.02
+        assert np.abs((low + high) / 2).max() < 0.04
 
 
 def test_an_effect_is_seen_behind_an_outlier() -> None:
@@ -151,7 +151,7 @@ def test_repeats_are_ordered_by_time_only_where_it_is_known() -> None:
 def test_with_known_noise_one_repeat_a_side_is_enough() -> None:
     design = Design((0, 1), in_order=True)
     assert not design.is_enough
-    found = known_noise(np.array([[4.6, 4.65], [4.6, 4.6]]), design, np.array([0.01, 0.02]))
+    found = known_noise(np.array([[4.6, 4.65], [4.6, 4.6]]), design, np.array([0.01, 0.02]), 30)
     assert found.effect == pytest.approx([0.05, 0.0])
     assert found.error == pytest.approx([0.01 * math.sqrt(2), 0.02 * math.sqrt(2)])
     assert not found.drift.any()
@@ -176,3 +176,13 @@ def test_the_next_tick_of_a_coarse_timer_is_not_out_of_line() -> None:
 )
 def test_interleaving_says_how_little_side_and_time_have_in_common(sides: tuple[int, ...], interleaving: float) -> None:
     assert Design(sides, in_order=True).interleaving == pytest.approx(interleaving)
+
+
+def test_a_side_that_scatters_more_is_not_taken_for_as_good_as_the_other() -> None:
+    """Five noisy repeats against twenty steady ones: together they look steady, and equal sides would differ in a third of all cases."""
+    drawn = np.random.default_rng(20261130)
+    sides = drawn.permutation(np.array([0] * 5 + [1] * 20))
+    logs = drawn.standard_normal((2000, 25)) * np.where(sides == 0, 0.05, 0.005)
+    found = difference(logs, Design(tuple(map(int, sides)), in_order=True))
+    tails = np.array([student(int(free), ERROR) for free in found.free])
+    assert (np.abs(found.effect) > tails * found.error).mean() < 0.13

@@ -30,6 +30,8 @@ from aoe_reports.stats.two_sides import (
 State = Literal["ends-not-apart", "measure", "found", "no-single-step"]
 
 CERTAINTY = 0.95
+_KNOWN_FREE = 1000
+"""Degrees of freedom of a scatter that is known: as good as exact."""
 SEVERAL = math.log(200)
 """Log Bayes factor from which two changes explain the repeats clearly better than one."""
 
@@ -70,8 +72,8 @@ def plan_next(logs: Builds, known: float | None = None, machines: int = 1, certa
     if scatter is None or not (design.is_enough or known):
         return Plan("ends-not-apart", ends, max((MIN_TOGETHER + 1) // 2 - min(first, last), 1), 1, 0.0, scatter)
     values, enough = np.array([[*logs[0], *logs[-1]]]), design.is_enough
-    sides = difference(values, design) if enough else known_noise(values, design, np.array([scatter]))
-    tail = student(design.free, ERROR) if enough else NormalDist().inv_cdf(1 - ERROR)
+    sides = difference(values, design) if enough else known_noise(values, design, np.array([scatter]), _KNOWN_FREE)
+    tail = student(int(sides.free[0]), ERROR)
     effect = float(sides.effect[0])
     if abs(effect) <= tail * float(sides.error[0]):
         needed = repeats_needed(effect, float(sides.scatter[0]), ERROR, 0.0)

@@ -16,6 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from aoe_reports.model.arrays.columns import Ints, Mask
 from aoe_reports.stats.noise import CLIP, FLOOR, Floats
 from aoe_reports.stats.sample import MAD_TO_SIGMA
 
@@ -33,6 +34,8 @@ ENOUGH_FOR_DRIFT, IN_TURNS = 7, 0.6
 """Repeats of both sides from which a drift is always fitted; of fewer only where their interleaving is below IN_TURNS."""
 COARSE = 0.05
 """Values that are the same, or otherwise apart by at least a step no larger than this, are of a coarse timer."""
+OWN_SCATTER, UNEQUAL = 2.0, 8.0
+"""A side that scatters so much more than both together is clipped by its own scatter; variances of the sides that differ by more are not pooled."""
 _FITS, _ROUNDING = 3, 1e-12
 
 
@@ -80,6 +83,8 @@ class Difference(NamedTuple):
     """Candidate - baseline."""
     error: Floats
     """Standard error of the effect."""
+    free: Ints
+    """Degrees of freedom of the error."""
     scatter: Floats
     """Standard deviation of a repeat."""
     drift: Floats
@@ -93,20 +98,22 @@ def difference(logs: Floats, design: Design) -> Difference:
     """The difference of the sides for each row of `logs` (quantities, repeats), in the order of the design."""
     model = _model(design)
     fit, clipped, floor = _medians(logs, design), logs, _least_scatter(logs)
+    own = _own_distances(logs - fit, design)
     for number in range(_FITS):
-        off = logs - fit
-        distances = np.sort(np.abs(off), axis=1)[:, 1 if number == 0 else model.matrix.shape[1] - 1 :]
-        limit = CLIP * np.maximum(MAD_TO_SIGMA * np.median(distances, axis=1), floor)[:, None]
-        clipped = fit + np.clip(off, -limit, limit)
+        together = _median_distance(np.abs(logs - fit), 1 if number == 0 else model.matrix.shape[1] - 1)
+        together = np.maximum(together, floor)[:, None]
+        limit = CLIP * np.where(own > OWN_SCATTER * together, own, together)
+        clipped = fit + np.clip(logs - fit, -limit, limit)
         fit = clipped @ model.solve.T @ model.matrix.T
     coefficients = clipped @ model.solve.T
-    unclipped = (np.abs(logs - clipped) <= _ROUNDING).mean(axis=1)
-    variance = np.square(clipped - fit).sum(axis=1) / design.free / np.square(unclipped)
-    scatter = np.maximum(np.sqrt(variance), FLOOR)
+    squares, unclipped = np.square(clipped - fit), np.abs(logs - clipped) <= _ROUNDING
+    scatter = np.maximum(np.sqrt(squares.sum(axis=1) / design.free) / unclipped.mean(axis=1), FLOOR)
+    apart, free = _unequal(squares, unclipped, design)
     nothing = np.zeros(len(logs))
     return Difference(
         effect=coefficients[:, 1],
-        error=scatter * model.error,
+        error=np.maximum(scatter, apart) * model.error,
+        free=free,
         scatter=scatter,
         drift=coefficients[:, 2] if design.has_drift else nothing,
         drift_error=scatter * model.drift_error,
@@ -114,14 +121,54 @@ def difference(logs: Floats, design: Design) -> Difference:
     )
 
 
-def known_noise(logs: Floats, design: Design, sigma: Floats) -> Difference:
-    """The same where the repeats are too few and the scatter of a repeat is known from elsewhere."""
+def _own_distances(off: Floats, design: Design) -> Floats:
+    """How far the repeats of each side usually are off its median."""
+    sides = np.array(design.sides)
+    own = [_median_distance(np.abs(off[:, sides == side]), 1)[:, None] for side in (0, 1)]
+    return np.asarray(np.where(sides == 0, own[0], own[1]))
+
+
+def _median_distance(distances: Floats, fitted: int) -> Floats:
+    """By the median, as a standard deviation; the fit takes as many of the distances away as it has coefficients."""
+    return np.asarray(MAD_TO_SIGMA * np.median(np.sort(distances, axis=1)[:, fitted:], axis=1))
+
+
+def _unequal(squares: Floats, unclipped: Mask, design: Design) -> tuple[Floats, Ints]:
+    """(a scatter with which both sides together are as uncertain as the two apart, degrees of freedom: Welch's where the scatters clearly differ)."""
+    sides, counts = np.array(design.sides), np.array(design.counts)
+    variances = np.stack(
+        [
+            squares[:, sides == side].sum(axis=1)
+            / (counts[side] - 1)
+            / np.square(unclipped[:, sides == side].mean(axis=1))
+            for side in (0, 1)
+        ]
+    )
+    variances = np.maximum(variances, FLOOR**2)
+    of_means = variances / counts[:, None]
+    whole = of_means.sum(axis=0)
+    welch = np.floor(np.square(whole) / (np.square(of_means) / (counts[:, None] - 1)).sum(axis=0) + _ROUNDING)
+    differ = variances.max(axis=0) > UNEQUAL * variances.min(axis=0)
+    free = np.where(differ, np.clip(welch, 1, design.free), design.free).astype(np.int64)
+    return np.sqrt(whole / (1 / counts).sum()), free
+
+
+def known_noise(logs: Floats, design: Design, sigma: Floats, free: int) -> Difference:
+    """The same where the repeats are too few, and the scatter of a repeat is known from elsewhere with so many degrees of freedom."""
     sides = np.array(design.sides)
     levels = [logs[:, sides == side].mean(axis=1) for side in (0, 1)]
     n, m = design.counts
     nothing = np.zeros(len(logs))
     fit = np.where(sides == 0, levels[0][:, None], levels[1][:, None])
-    return Difference(levels[1] - levels[0], sigma * math.sqrt(1 / n + 1 / m), sigma, nothing, nothing + 1, logs - fit)
+    return Difference(
+        effect=levels[1] - levels[0],
+        error=sigma * math.sqrt(1 / n + 1 / m),
+        free=np.full(len(logs), free, dtype=np.int64),
+        scatter=sigma,
+        drift=nothing,
+        drift_error=nothing + 1,
+        residuals=logs - fit,
+    )
 
 
 def _medians(logs: Floats, design: Design) -> Floats:

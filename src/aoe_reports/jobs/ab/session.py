@@ -80,7 +80,7 @@ def _of_order(judged: Judged, where: str) -> Iterator[Finding]:
 
 
 def _of_values(one: Observed, found: Difference, place: int, where: str) -> Iterator[Finding]:
-    limit, count = student(one.design.free, SURE), len(one.design.sides)
+    limit, count = student(max(one.design.free, 1), SURE), len(one.design.sides)
     drift = float(found.drift[place])
     if one.design.has_drift and abs(drift) > limit * float(found.drift_error[place]):
         text = say(

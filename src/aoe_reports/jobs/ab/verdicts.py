@@ -165,8 +165,8 @@ class _Judging:
         better = one.values[0].better
         if found is None:
             return self._row(one, "cannot tell", before, after, after / before - 1, reason=_too_few(one))
-        free = one.design.free if known is None else known.free
         measured, place = found
+        free = int(measured.free[place])
         effect, error = float(measured.effect[place]), float(measured.error[place])
         reach = student(free, tail) * error
         margin = math.log1p(self.options.same_within())
@@ -251,7 +251,7 @@ def _by_known_noise(one: Observed, known: KnownScatter) -> Difference:
     logs = np.log(np.array([[value.cost for value in one.values]]))
     n, m = (count * samples for count, samples in zip(one.design.counts, known.samples, strict=True))
     repeats = Design((0,) * n + (1,) * m, in_order=False)
-    found = known_noise(logs, one.design, np.array([known.sigma]))
+    found = known_noise(logs, one.design, np.array([known.sigma]), known.free)
     return found._replace(error=np.array([known.sigma * math.sqrt(1 / repeats.counts[0] + 1 / repeats.counts[1])]))
 
 
