@@ -6,7 +6,8 @@ names a boundary, says that there is no single step, wants more than MAX_REPEATS
 MAX_ROUNDS rounds. A repeat scatters by 1 %: gauss; heavy (Student's t with 3 degrees of freedom, and 2 % of the repeats 10
 to 30 % slower); ar (memory 0.4 from one repeat of a look to the next); bimodal (30 % of the repeats in a mode that is 2 %
 slower). Rows `none` have no change, `two` two changes of this size (either is right), `drift` a change that is spread
-evenly over all boundaries. Looks are builds between the ends with each time that one is measured again.
+evenly over all boundaries. Open: more than 1,000 repeats a build would be needed, or MAX_ROUNDS are over. Looks are
+builds between the ends, with each time that one is measured again. Prints shares of histories and means of what is measured.
 """
 
 from __future__ import annotations
