@@ -187,3 +187,9 @@ def test_a_column_that_tells_nothing_stands_between_others() -> None:
     table = pa.table({"op_type": words, "input_shapes": nothing, "task_type": words})
     groups_of, names = group_codes(table, ("op_type", "input_shapes", "task_type"))
     assert [names[group] for group in groups_of.tolist()] == [("b", None, "b"), ("a", None, "a"), ("b", None, "b")]
+
+
+@given(tasks)
+def test_all_keys_at_once_are_those_one_by_one(rows: list[tuple[str | None, str, int]]) -> None:
+    _, names = group_codes(frame(rows), ("op_type", "task_type"))
+    assert list(names) == [names[group] for group in range(names.count)]

@@ -33,7 +33,8 @@ def located(calls: _Located, *, told_by: str = "frames") -> Side:
         start_ns=0, end_ns=whole, tasks=1, intervals=1, computing_ns=whole, communication_ns=0, overlapped_ns=0,
         communication_not_overlapped_ns=0, free_ns=0,
     )  # fmt: skip
-    locations = Locations(calls, dict.fromkeys(names, told_by), blocks)
+    flat = {(*key, location): time for key, mine in calls.items() for location, time in mine.items()}
+    locations = Locations(flat, dict.fromkeys(names, told_by), blocks)
     return Side(Exposed(0, "timeline", parts, 1), 1, True, summed, alone=alone, locations=locations)
 
 

@@ -7,20 +7,29 @@ that changed most are alike.
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import reduce
 
-from aoe_reports.topics.comparison.waterfall import Cause, Locations, Part, Side, inputs_are_told, of_step
+from aoe_reports.topics.comparison.waterfall import (
+    Cause,
+    LocatedKey,
+    Locations,
+    Part,
+    Side,
+    both,
+    inputs_are_told,
+    sum_of_fractions,
+)
 from aoe_reports.topics.locations.facts import TOLD_BY, in_any_block
 
-_Inputs = tuple[str | None, str | None, str | None]
-_Time = tuple[Fraction, Fraction]
-"""(calls, ns) of a step."""
+_Inputs = tuple[str | None, ...]
+_Time = tuple[int, int]
+"""(count, total ns) in all steps."""
 _Calls = Mapping[_Inputs, Mapping[str | None, _Time]]
 """The calls of one type by inputs and location, null for those without one."""
-_NOTHING = Fraction(0), Fraction(0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,10 +62,10 @@ class ChangeLocations:
         self._sides: tuple[_Located, _Located] | None = None
         if before.locations is None or after.locations is None or before.grouped_by != after.grouped_by:
             return
-        with_inputs = inputs_are_told(before.calls or {}, after.calls or {})
-        sides = [_Located.of(side, of, with_inputs=with_inputs) for side, of in ((before, before.locations), (after, after.locations))]  # fmt: skip
+        self._with_inputs = inputs_are_told(before.calls or {}, after.calls or {})
+        sides = _Located.of(before.steps, before.locations), _Located.of(after.steps, after.locations)
         if _named_alike(*sides):
-            self._sides = sides[0], sides[1]
+            self._sides = sides
 
     def of(self, part: Part) -> Where:
         """Where a part happened; NOWHERE where less than half of its time is attributed, or no location stands out."""
@@ -67,7 +76,8 @@ class ChangeLocations:
             return NOWHERE
         changes: dict[str | None, Fraction] = defaultdict(Fraction)
         for name in part.types:
-            for location, change in _changes(part.cause, before.calls.get(name, {}), after.calls.get(name, {})):
+            calls = [side.by_inputs(name, with_inputs=self._with_inputs) for side in (before, after)]
+            for location, change in _changes(part.cause, calls[0], calls[1], (before.steps, after.steps)):
                 changes[location] += change
         whole = sum(changes.values(), Fraction(0))
         if whole * part.change <= 0:  # calls moved between locations: that is no change of theirs
@@ -107,65 +117,73 @@ def _common(changes: Mapping[str, Fraction], alike: Iterable[str], blocks: Mappi
 
 @dataclass(frozen=True, slots=True)
 class _Located:
-    """One side: its calls in a step, by type."""
+    """One side: its calls by type."""
 
+    steps: int
     told: Locations
-    calls: Mapping[str, _Calls]
-    times: Mapping[str | None, Fraction]
-    """All time of a step by location; ns."""
+    calls: Mapping[str, Sequence[tuple[LocatedKey, _Time]]]
+    times: Mapping[str | None, int]
+    """All time by location; ns."""
 
     @classmethod
-    def of(cls, side: Side, locations: Locations, *, with_inputs: bool) -> _Located:
-        """Without inputs where one of the sides has not recorded them: then they are no difference."""
-        calls: dict[str, dict[_Inputs, dict[str | None, _Time]]] = defaultdict(lambda: defaultdict(dict))
-        times: dict[str | None, Fraction] = defaultdict(Fraction)
-        for key, located in locations.calls.items():
-            mine = calls[key[0] or ""][key[1:] if with_inputs else (None, None, None)]
-            for location, (count, total) in located.items():
-                known = mine.get(location, _NOTHING)
-                mine[location] = known[0] + of_step(side, count), known[1] + of_step(side, total)
-                times[location] += of_step(side, total)
-        return cls(locations, calls, times)
+    def of(cls, steps: int, locations: Locations) -> _Located:
+        calls: dict[str, list[tuple[LocatedKey, _Time]]] = defaultdict(list)
+        times = Counter[str | None]()
+        for key, time in locations.calls.items():
+            calls[key[0] or ""].append((key, time))
+            times[key[-1]] += time[1]
+        return cls(steps, locations, calls, times)
 
     def attributes(self, types: Iterable[str]) -> bool:
         """Whether at least half of the time of some types has a location."""
-        every = [item for name in types for located in self.calls.get(name, {}).values() for item in located.items()]
-        told = sum((total for location, (_, total) in every if location is not None), Fraction(0))
-        return 2 * told >= sum((total for _, (_, total) in every), Fraction(0))
+        every = [(key[-1], total) for name in types for key, (_, total) in self.calls.get(name, ())]
+        told = sum(total for location, total in every if location is not None)
+        return 2 * told >= sum(total for _, total in every)
+
+    def by_inputs(self, name: str, *, with_inputs: bool) -> _Calls:
+        """The calls of a type; without inputs where one of the sides has not recorded them: then they are no difference."""
+        found: dict[_Inputs, dict[str | None, _Time]] = defaultdict(dict)
+        for key, time in self.calls.get(name, ()):
+            mine, location = found[key[1:-1] if with_inputs else ()], key[-1]
+            mine[location] = both(mine[location], time) if location in mine else time
+        return found
 
 
 def _named_alike(before: _Located, after: _Located) -> bool:
     """Whether at least half of what is attributed is in locations of both sides: frames and scopes name them differently."""
     shared = before.times.keys() & after.times.keys() - {None}
     for side in (before, after):
-        told = sum((total for location, total in side.times.items() if location is not None), Fraction(0))
-        if 2 * sum((side.times[location] for location in shared), Fraction(0)) < told:
+        told = sum(total for location, total in side.times.items() if location is not None)
+        if 2 * sum(side.times[location] for location in shared) < told:
             return False
     return True
 
 
-def _changes(cause: Cause, before: _Calls, after: _Calls) -> Iterator[tuple[str | None, Fraction]]:
-    """What a cause makes of a type in each location: these add up to what it makes of all, where calls stay where they are."""
-    for inputs in sorted(before.keys() | after.keys(), key=str):
+def _changes(
+    cause: Cause, before: _Calls, after: _Calls, steps: tuple[int, int]
+) -> Iterator[tuple[str | None, Fraction]]:
+    """What a cause makes of a type in each location in a step: these add up to what it makes of all, where calls stay where they are."""
+    of_same = cause in _OF_CALLS or cause in _OF_NUMBER
+    was, became = Counter[str | None](), Counter[str | None]()
+    unchanged: dict[str | None, Counter[int]] = defaultdict(Counter)
+    """What the calls after would take at the mean of those before: numerators by denominator."""
+    for inputs in {**before, **after}:
         mine, others = before.get(inputs, {}), after.get(inputs, {})
-        of_same = bool(mine and others)
-        if of_same != (cause in _OF_CALLS or cause in _OF_NUMBER):
+        if bool(mine and others) != of_same:
             continue
-        mean = _mean(mine)
-        for location in {**mine, **others}:
-            (n_before, t_before), (n_after, t_after) = mine.get(location, _NOTHING), others.get(location, _NOTHING)
-            unchanged = n_after * (t_before / n_before if n_before else mean)
-            if cause in _OF_CALLS:
-                yield location, t_after - unchanged
-            elif cause in _OF_NUMBER:
-                yield location, unchanged - t_before
-            else:
-                yield location, t_after - t_before
-
-
-def _mean(calls: Mapping[str | None, _Time]) -> Fraction:
-    count = sum((count for count, _ in calls.values()), Fraction(0))
-    return sum((total for _, total in calls.values()), Fraction(0)) / count if count else Fraction(0)
+        every = reduce(both, mine.values(), (0, 0))
+        for location, (_, total) in mine.items():
+            was[location] += total
+        for location, (count, total) in others.items():
+            became[location] += total
+            n_before, t_before = mine.get(location, every)
+            unchanged[location][n_before] += count * t_before
+    for location in {**was, **became}:
+        start, end = Fraction(was[location], steps[0]), Fraction(became[location], steps[1])
+        if of_same:
+            same = sum_of_fractions(unchanged[location]) / steps[1]
+            start, end = (same, end) if cause in _OF_CALLS else (start, same)
+        yield location, end - start
 
 
 def _alike(changes: Mapping[str, Fraction], whole: Fraction) -> list[str]:

@@ -8,7 +8,7 @@ from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import partial
-from typing import TypeVar
+from typing import TypeVar, cast
 
 import numpy as np
 import pyarrow as pa
@@ -57,7 +57,7 @@ from aoe_reports.topics.comparison.exposed import (
     exposed_of_spans,
     together,
 )
-from aoe_reports.topics.comparison.waterfall import CallKey, CollectiveTime, Locations, Side
+from aoe_reports.topics.comparison.waterfall import CallKey, CollectiveTime, LocatedKey, Locations, Side
 from aoe_reports.topics.locations.launch_sites import EVENT_COLUMNS as SITE_COLUMNS
 from aoe_reports.topics.locations.launch_sites import LaunchSites
 from aoe_reports.topics.locations.locations import with_layers
@@ -435,10 +435,7 @@ def _distinct_steps(frame: pa.Table) -> int:
 
 def _calls(frame: pa.Table, named: str) -> dict[CallKey, tuple[int, int]]:
     """(count, total ns) of kernels, by type or name, and inputs."""
-    return {
-        (word, shapes, formats, types): counted
-        for (word, shapes, formats, types), counted in _counted(frame, [named, *INPUTS])
-    }
+    return cast("dict[CallKey, tuple[int, int]]", dict(_counted(frame, [named, *INPUTS])))
 
 
 def _counted(frame: pa.Table, keys: Sequence[str]) -> Iterator[tuple[tuple[str | None, ...], tuple[int, int]]]:
@@ -446,16 +443,14 @@ def _counted(frame: pa.Table, keys: Sequence[str]) -> Iterator[tuple[tuple[str |
     groups, names = group_codes(frame, keys)
     counts = np.bincount(groups, minlength=names.count).tolist()
     totals = exact_sums_by(groups, integers(frame["task_duration_ns"])[0], names.count).tolist()
-    return zip(map(names.__getitem__, range(names.count)), zip(counts, totals, strict=True), strict=True)
+    return zip(names, zip(counts, totals, strict=True), strict=True)
 
 
 def _locations(frame: pa.Table, named: str, blocks: Mapping[str, str]) -> Locations:
     """Where kernels were launched, by the same keys."""
-    calls: dict[CallKey, dict[str | None, tuple[int, int]]] = defaultdict(dict)
-    for (op_type, shapes, formats, types, location), count_and_total in _counted(frame, [named, *INPUTS, "location"]):
-        calls[(op_type, shapes, formats, types)][location] = count_and_total
+    calls = cast("dict[LocatedKey, tuple[int, int]]", dict(_counted(frame, [named, *INPUTS, "location"])))
     _, told = group_codes(frame, ["location", "told_by"])
-    told_by = {location: by for location, by in map(told.__getitem__, range(told.count)) if location and by}
+    told_by = {location: by for location, by in told if location and by}
     return Locations(calls, told_by, blocks)
 
 

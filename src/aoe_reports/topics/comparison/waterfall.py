@@ -6,10 +6,11 @@ as exact fractions, and rounded at the end so that their sum is that of the whol
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from functools import reduce
 from math import floor
 from typing import Literal
 
@@ -30,6 +31,8 @@ Cause = Literal["not-listed", "not-told"] | CallCause | HiddenCause | TalkCause 
 
 CallKey = tuple[str | None, str | None, str | None, str | None]
 """(operator type, what calls of it may differ in: INPUTS) of calls; null where nothing tells."""
+LocatedKey = tuple[str | None, str | None, str | None, str | None, str | None]
+"""The same, and the location; null for those that nothing tells the location of."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,8 +50,8 @@ class CollectiveTime:
 class Locations:
     """Where in the program the calls of one device were launched, by layer, else by module."""
 
-    calls: Mapping[CallKey, Mapping[str | None, tuple[int, int]]]
-    """(count, total ns) by key and location; null for those that nothing tells the location of."""
+    calls: Mapping[LocatedKey, tuple[int, int]]
+    """(count, total ns)."""
     told_by: Mapping[str, str]
     """By location."""
     blocks: Mapping[str, str]
@@ -134,6 +137,11 @@ def of_step(side: Side, value: int) -> Fraction:
     return Fraction(value, side.steps)
 
 
+def sum_of_fractions(numerators: Mapping[int, int]) -> Fraction:
+    """The exact sum of fractions whose numerators are already added up by denominator."""
+    return sum((Fraction(total, count) for count, total in numerators.items()), Fraction(0))
+
+
 def _in_whole_ns(parts: Sequence[Part], total: int) -> list[Part]:
     """Each part in whole ns, so that they add up to `total`: those that lose most by rounding down are rounded up."""
     down = [floor(part.change) for part in parts]
@@ -169,37 +177,35 @@ _Calls = tuple[Fraction, Fraction]
 _NO_CALLS: _Calls = (Fraction(0), Fraction(0))
 
 
+def both(one: tuple[int, int], other: tuple[int, int]) -> tuple[int, int]:
+    """(count, total ns) of both together."""
+    return one[0] + other[0], one[1] + other[1]
+
+
 def _of_step(side: Side, calls: tuple[int, int]) -> _Calls:
     return of_step(side, calls[0]), of_step(side, calls[1])
 
 
 @dataclass(frozen=True, slots=True)
 class _Types:
-    """The calls of one step by type: (calls, ns) by inputs, and the own time of each type."""
+    """The calls of a side by type, and of one step the own time of each type."""
 
-    calls: dict[str, dict[CallKey, _Calls]]
+    steps: int
+    calls: dict[str, dict[CallKey, tuple[int, int]]]
+    """(count, total ns) in all steps, by inputs."""
     every: dict[str, _Calls]
-    """All calls of a type, whatever their inputs."""
+    """All calls of a type in a step, whatever their inputs."""
     alone: dict[str, Fraction]
 
     @classmethod
     def of(cls, side: Side, *, with_inputs: bool) -> _Types:
         """Without inputs where one of the sides has not recorded them: then they are no difference."""
         found: dict[str, dict[CallKey, tuple[int, int]]] = defaultdict(dict)
-        for key, (count, total) in (side.calls or {}).items():
-            inputs = key if with_inputs else (key[0], None, None, None)
-            known = found[key[0] or ""].get(inputs, (0, 0))
-            found[key[0] or ""][inputs] = known[0] + count, known[1] + total
-        return cls(
-            {name: {key: _of_step(side, sums) for key, sums in calls.items()} for name, calls in found.items()},
-            {
-                name: _of_step(
-                    side, (sum(count for count, _ in calls.values()), sum(total for _, total in calls.values()))
-                )
-                for name, calls in found.items()
-            },
-            {name: of_step(side, own) for name, own in side.alone.items()},
-        )
+        for key, calls in (side.calls or {}).items():
+            mine, inputs = found[key[0] or ""], key if with_inputs else (key[0], None, None, None)
+            mine[inputs] = both(mine[inputs], calls) if inputs in mine else calls
+        every = {name: _of_step(side, reduce(both, calls.values())) for name, calls in found.items()}
+        return cls(side.steps, found, every, {name: of_step(side, own) for name, own in side.alone.items()})
 
     def count(self, name: str) -> Fraction:
         return self.every.get(name, _NO_CALLS)[0]
@@ -249,12 +255,16 @@ def _of_type(name: str, before: _Types, after: _Types) -> Iterator[Part]:
             cause: Cause = "new" if others else "vanished"
             yield Part("computing", cause, name, change, *owns, before.count(name), after.count(name), types=(name,))
         return
-    longer = number = Fraction(0)
-    for key in mine.keys() & others.keys():
-        (n_before, t_before), (n_after, t_after) = mine[key], others[key]
-        unchanged = t_before * n_after / n_before
-        longer += t_after - unchanged
-        number += unchanged - t_before
+    same = mine.keys() & others.keys()
+    scaled = Counter[
+        int
+    ]()  # a fraction for each denominator, as there are few: one for each key takes most of the time
+    for key in same:
+        n_before, t_before = mine[key]
+        scaled[n_before] += t_before * others[key][0]
+    unchanged = sum_of_fractions(scaled) / after.steps
+    longer = Fraction(sum(others[key][1] for key in same), after.steps) - unchanged
+    number = unchanged - Fraction(sum(mine[key][1] for key in same), before.steps)
     totals = before.total(name), after.total(name)
     inputs = totals[1] - totals[0] - longer - number
     (longer, number, inputs), hidden = unhidden([longer, number, inputs], totals, owns)
