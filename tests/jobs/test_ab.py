@@ -220,6 +220,8 @@ def test_wrong_usage_is_said_before_anything_is_read(cli: Cli, tmp_path: Path) -
         ([tmp_path, "--", tmp_path, "x"], "x: nothing matches"),
         (["--margin", "2", tmp_path, tmp_path], "--margin 2: expected a share"),
         (["--a", tmp_path / "none*", "--b", tmp_path], "nothing matches"),
+        (["--a", tmp_path, "--b", tmp_path, tmp_path], "take patterns in quotes"),
+        ([tmp_path, "--b", tmp_path], "take patterns in quotes"),
     ):
         ended = cli("ab", *given)
         assert ended.code in {2, 3}

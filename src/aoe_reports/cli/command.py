@@ -24,6 +24,8 @@ F = TypeVar("F", bound=Callable[..., Any])
 SHOWS_ALL = "aoe_reports.shows_all"
 """Whether rare commands are listed, too, in `meta` of the context."""
 _AFTER_DASHES = "__after_dashes__"
+HAS_DASHES = "has_dashes"
+"""Whether `--` stands on the command line of a command that takes something after it."""
 _GUIDE = "__guide__"
 _EXAMPLE, _PAGE = HEADINGS = N_(("Example", "Documentation"))
 _MAY_BE_URI = frozenset({"before", "after"})
@@ -101,6 +103,7 @@ class Command(_Guided, TyperCommand):  # type: ignore[override] # the context is
         if flag is not None and "--" in args:
             place = args.index("--")
             args = [*args[:place], *(f"{flag}={value}" for value in args[place + 1 :])]
+            ctx.meta[HAS_DASHES] = True
         return super().parse_args(ctx, args)
 
     def invoke(self, ctx: Any) -> Any:

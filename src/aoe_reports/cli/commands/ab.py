@@ -3,7 +3,9 @@
 from pathlib import Path
 from typing import Annotated
 
-from aoe_reports.cli.command import guided, takes_after_dashes
+import typer
+
+from aoe_reports.cli.command import HAS_DASHES, guided, takes_after_dashes
 from aoe_reports.cli.output import FORM, MAX_ROWS, AbFormat, MostRows, Output, path_argument, reply
 from aoe_reports.cli.progress import progress_line
 from aoe_reports.jobs.ab.options import AbOptions
@@ -15,6 +17,7 @@ from aoe_reports.present.forms import forms_of
 @takes_after_dashes("--b")
 @guided(example="ab old -- new", page="ab")
 def ab(
+    ctx: typer.Context,
     chosen: AbOptions,
     paths: Annotated[
         list[Path] | None,
@@ -41,6 +44,10 @@ def ab(
             planned = plan_builds(chosen.next_builds, chosen, executor=executor_here(chosen), progress=progress)
         reply(planned, form, output, strict=chosen.strict, forms=forms_of("annotated", "ab"), most=rows)
 
+    if paths and (chosen.a or (chosen.b and not ctx.meta.get(HAS_DASHES))):
+        raise UsageError(
+            say("ab: --a and --b take patterns in quotes and no other paths; or give BASELINE... -- CANDIDATE...")
+        )
     baseline, candidate = [*(paths or []), *paths_matching(chosen.a)], paths_matching(chosen.b)
     if not candidate and len(baseline) == 2:  # noqa: PLR2004 -- one path a side
         baseline, candidate = baseline[:1], baseline[1:]
