@@ -5,7 +5,8 @@ Noise as in detection.py, 1 % a repeat; drift is normal noise on times that get 
 Orders: ABBA and ABAB (in turns), AABB (one side after the other), and `?`: repeats at random times, and the command does not know them.
 Per cell, in %: equal sides called slower, faster; sides that differ by the margin called the same; equal sides called the same; then for
 each effect how often it is called slower / how often by the best test (ratio). `!` marks a rate of errors above 5 % + 2 standard errors, and
-a ratio below 0.8 where the best test detects at least half. --compact prints the worst of the three rates of errors and +3 % only.
+a ratio below 0.8 where the best test detects at least half. --compact adds tables of the worst rate of errors and +3 %. --unequal: 2 v 3,
+3 v 6 and 5 v 10 repeats, without the best test.
 """
 
 from __future__ import annotations
@@ -334,20 +335,30 @@ def whole(cell: Cell, limit: float) -> str:
     return text
 
 
-def compact(cells: list[Cell], limit: float) -> Iterator[str]:
-    """A table in Markdown: noise and repeats by order."""
-    yield f"| noise | repeats | {' | '.join(ORDERS)} |"
-    yield "|---|---|" + "---|" * len(ORDERS)
-    for begin in range(0, len(cells), len(ORDERS)):
-        row = cells[begin : begin + len(ORDERS)]
-        texts = []
-        for cell in row:
-            wrong = max(cell.errors)
-            ours, best = cell.powers[EFFECTS.index(SHOWN)]
-            weak = "**" if is_weak(ours, best) else ""
-            false = "**" if wrong > limit else ""
-            texts.append(f"{false}{100 * wrong:.1f}{false} · {weak}{100 * ours:.0f} of {100 * best:.0f}{weak}")
-        yield f"| {row[0].kind} | {row[0].counts[0]} | {' | '.join(texts)} |"
+def compact(made: list[Cell], limit: float) -> Iterator[str]:
+    """A table in Markdown for each number of repeats, noise by order: the worst rate of errors, and how often SHOWN is called slower."""
+    for counts in sorted({cell.counts for cell in made}):
+        yield f"\n| {counts[0]} repeats of each side | {' | '.join(ORDERS)} |"
+        yield "|---|" + "---|" * len(ORDERS)
+        for kind in dict.fromkeys(cell.kind for cell in made):
+            texts = [
+                _short(cell, limit)
+                for order in ORDERS
+                for cell in made
+                if (cell.kind, cell.counts, cell.order) == (kind, counts, order)
+            ]
+            yield f"| {kind} | {' | '.join(texts)} |"
+
+
+def _short(cell: Cell, limit: float) -> str:
+    wrong = f"{100 * max(cell.errors):.1f}"
+    ours, best = cell.powers[EFFECTS.index(SHOWN)]
+    power = f"{100 * ours:.0f} of {100 * best:.0f}"
+    return f"{_marked(wrong, max(cell.errors) > limit)} · {_marked(power, is_weak(ours, best))}"
+
+
+def _marked(text: str, is_miss: bool) -> str:
+    return f"**{text}**" if is_miss else text
 
 
 def main() -> None:
@@ -366,7 +377,7 @@ def main() -> None:
     for cell in cells(arguments):
         made.append(cell)
         print(whole(cell, limit), flush=True)
-    if arguments.compact:
+    if arguments.compact and not arguments.unequal:
         print(*compact(made, limit), sep="\n")
     missing = [(cell, cell.misses(limit)) for cell in made]
     print(f"{sum(bool(misses) for _, misses in missing)} of {len(made)} cells miss:")
