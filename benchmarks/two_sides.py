@@ -111,11 +111,12 @@ def evidence(sample: Sample, effects: tuple[float, ...], logs: Floats) -> Floats
 
     Neyman and Pearson: no test with the same error detects more than the likelihood ratio. It knows the family of noise, its parameters, the
     order of the repeats and the size of the effect, and that there is no drift where there is none; only the level (for drift: level and
-    slope) is unknown, and is integrated out with a flat prior. No test that does not care for the unit of its values does better. Normal
+    slope) is unknown, and is integrated out with a flat prior. No test that is blind to what is unknown does better. Normal
     noise: the integral is known, and leaves the generalised least squares estimate with the known covariance. Others: the integral is a sum
     over LEVELS, and the states between which noise moves (two modes that stay, repeats left in a burst) are summed by the forward algorithm.
     Two approximations: repeats of a burst are taken to be longer by amounts of their own; effects are rounded to 0.1 %.
-    Where the command does not know the order this test still does, so its power there is a bound that may be out of reach.
+    Where the command does not know the order this test still does (with normal noise it errs in 5 % of each order), so its power there may be
+    out of reach. With drift it allows for any slope, so that a test which takes a small drift for noise may detect a little more.
     """
     if sample.kind in MEMORIES:
         return np.stack([estimate(sample, logs)] * len(effects))
