@@ -6,7 +6,7 @@ Orders: ABBA and ABAB (in turns), AABB (one side after the other), and `?`: repe
 Per cell, in %: equal sides called slower, faster; sides that differ by the margin called the same; equal sides called the same; then for
 each effect how often it is called slower / how often by the best test (ratio). `!` marks a rate of errors above 5 % + 2 standard errors, and
 a ratio below 0.8 where the best test detects at least half. --compact adds tables of the worst rate of errors and +3 %. --unequal: 2 v 3,
-3 v 6 and 5 v 10 repeats, without the best test.
+3 v 6 and 5 v 10 repeats, without the best test. Seeds less than 10,000 apart share pairs.
 """
 
 from __future__ import annotations
