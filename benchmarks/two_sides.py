@@ -5,7 +5,8 @@ Noise as in detection.py, 1 % a repeat; drift is normal noise on times that get 
 Orders: ABBA and ABAB (in turns), AABB (one side after the other), and `?`: repeats at random times, and the command does not know them.
 Per cell, in %: equal sides called slower, faster; sides that differ by the margin called the same; equal sides called the same; then for
 each effect how often it is called slower / how often by the best test (ratio). `!` marks a rate of errors above 5 % + 2 standard errors, and
-a ratio below 0.8 where the best test detects at least half. --compact prints the worst of the three rates of errors and +3 % only.
+a ratio below 0.8 where the best test detects at least half. --compact adds tables of the worst rate of errors and +3 %. --unequal: 2 v 3,
+3 v 6 and 5 v 10 repeats, without the best test. Seeds less than 10,000 apart share pairs.
 """
 
 from __future__ import annotations
@@ -110,11 +111,12 @@ def evidence(sample: Sample, effects: tuple[float, ...], logs: Floats) -> Floats
 
     Neyman and Pearson: no test with the same error detects more than the likelihood ratio. It knows the family of noise, its parameters, the
     order of the repeats and the size of the effect, and that there is no drift where there is none; only the level (for drift: level and
-    slope) is unknown, and is integrated out with a flat prior. No test that does not care for the unit of its values does better. Normal
+    slope) is unknown, and is integrated out with a flat prior. No test that is blind to what is unknown does better. Normal
     noise: the integral is known, and leaves the generalised least squares estimate with the known covariance. Others: the integral is a sum
     over LEVELS, and the states between which noise moves (two modes that stay, repeats left in a burst) are summed by the forward algorithm.
     Two approximations: repeats of a burst are taken to be longer by amounts of their own; effects are rounded to 0.1 %.
-    Where the command does not know the order this test still does, so its power there is a bound that may be out of reach.
+    Where the command does not know the order this test still does (with normal noise it errs in 5 % of each order), so its power there may be
+    out of reach. With drift it allows for any slope, so that a test which takes a small drift for noise may detect a little more.
     """
     if sample.kind in MEMORIES:
         return np.stack([estimate(sample, logs)] * len(effects))
@@ -334,20 +336,30 @@ def whole(cell: Cell, limit: float) -> str:
     return text
 
 
-def compact(cells: list[Cell], limit: float) -> Iterator[str]:
-    """A table in Markdown: noise and repeats by order."""
-    yield f"| noise | repeats | {' | '.join(ORDERS)} |"
-    yield "|---|---|" + "---|" * len(ORDERS)
-    for begin in range(0, len(cells), len(ORDERS)):
-        row = cells[begin : begin + len(ORDERS)]
-        texts = []
-        for cell in row:
-            wrong = max(cell.errors)
-            ours, best = cell.powers[EFFECTS.index(SHOWN)]
-            weak = "**" if is_weak(ours, best) else ""
-            false = "**" if wrong > limit else ""
-            texts.append(f"{false}{100 * wrong:.1f}{false} · {weak}{100 * ours:.0f} of {100 * best:.0f}{weak}")
-        yield f"| {row[0].kind} | {row[0].counts[0]} | {' | '.join(texts)} |"
+def compact(made: list[Cell], limit: float) -> Iterator[str]:
+    """A table in Markdown for each number of repeats, noise by order: the worst rate of errors, and how often SHOWN is called slower."""
+    for counts in sorted({cell.counts for cell in made}):
+        yield f"\n| {counts[0]} repeats of each side | {' | '.join(ORDERS)} |"
+        yield "|---|" + "---|" * len(ORDERS)
+        for kind in dict.fromkeys(cell.kind for cell in made):
+            texts = [
+                _short(cell, limit)
+                for order in ORDERS
+                for cell in made
+                if (cell.kind, cell.counts, cell.order) == (kind, counts, order)
+            ]
+            yield f"| {kind} | {' | '.join(texts)} |"
+
+
+def _short(cell: Cell, limit: float) -> str:
+    wrong = f"{100 * max(cell.errors):.1f}"
+    ours, best = cell.powers[EFFECTS.index(SHOWN)]
+    power = f"{100 * ours:.0f} of {100 * best:.0f}"
+    return f"{_marked(wrong, max(cell.errors) > limit)} · {_marked(power, is_weak(ours, best))}"
+
+
+def _marked(text: str, is_miss: bool) -> str:
+    return f"**{text}**" if is_miss else text
 
 
 def main() -> None:
@@ -366,7 +378,7 @@ def main() -> None:
     for cell in cells(arguments):
         made.append(cell)
         print(whole(cell, limit), flush=True)
-    if arguments.compact:
+    if arguments.compact and not arguments.unequal:
         print(*compact(made, limit), sep="\n")
     missing = [(cell, cell.misses(limit)) for cell in made]
     print(f"{sum(bool(misses) for _, misses in missing)} of {len(made)} cells miss:")
