@@ -217,6 +217,19 @@ def test_hyperfine() -> None:
     assert (only_times["runtime_ms_mean"], only_times["runtime_ms_std"]) == (375.0, pytest.approx(stdev([500, 250])))
 
 
+def test_a_number_that_no_float_holds_is_none(tmp_path: Path) -> None:
+    many = "9" * 400
+    for name, text in (
+        ("a.json", f'{{"results": [{{"command": "x", "times": [{many}]}}]}}'),
+        ("a.log", BLOCK.replace("50.25", many)),
+        ("result_common_1.csv", f"CurrentTime,TimeElapsed,Returned,Throughput\n-,{many} s,1,1\n"),
+    ):
+        findings: list[Finding] = []
+        (tmp_path / name).write_text(text)
+        assert list(read_records(tmp_path / name, findings)) == []
+        assert {finding.rule for finding in findings} == {"benchmark-result"}
+
+
 def test_a_record_with_a_key_like_hyperfine_stays_a_record(tmp_path: Path, cli: Cli) -> None:
     told = json.loads((FIXTURES / "records" / "valid" / "example_net.json").read_text())
     document = {**(told[0] if isinstance(told, list) else told), "results": [{"command": "x", "times": [1]}]}

@@ -73,7 +73,13 @@ def metric(value: float, unit: str | None, better: Better | None) -> JsonObject:
 
 
 def is_number(value: Any) -> TypeGuard[int | float]:
-    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+    """Whether a value is a finite number that a float holds."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return False
+    try:
+        return math.isfinite(value)
+    except OverflowError:  # a whole number that no float holds
+        return False
 
 
 def is_time(value: Any) -> TypeGuard[int | float]:
@@ -94,10 +100,8 @@ def number_in(text: str) -> int | float | None:
     """The number that a text is; None for a text that is no number, or not a finite one."""
     if not _NUMBER.fullmatch(text):
         return None
-    number = float(text)
-    if not math.isfinite(number):
-        return None
-    return int(text) if text.lstrip("+-").isdigit() else number
+    number = int(text) if text.lstrip("+-").isdigit() else float(text)
+    return number if is_number(number) else None
 
 
 _NUMBER = re.compile(r"[-+]?(?:\d{1,300}(?:\.\d{0,300})?|\.\d{1,300})(?:[eE][-+]?\d{1,4})?", re.ASCII)
