@@ -1,4 +1,4 @@
-"""What hyperfine saves (`--export-json`): the times of each command in seconds (hyperfine 1.5 to 1.20).
+"""What hyperfine saves (`--export-json`): the times of each command in seconds (hyperfine, benchmark_result.rs).
 
 A list of the same form that another program writes is read, too: of a command its `times` are enough.
 """

@@ -5,9 +5,9 @@
     Mean TTFT (ms):                          48.35
     ==================================================
 
-A row is a label, a colon and a value. Metrics have the names that vLLM's JSON of the same run gives them (vLLM, benchmarks/serve.py
-v0.6 to v0.27); rows that SGLang alone prints have those of its JSON (SGLang, bench_serving.py v0.3 to v0.5). What the block itself
-does not say of the load is in the lines above it: the arguments (`Namespace(…)`) and vLLM's three lines on the traffic.
+A row is a label, a colon and a value. Metrics have the names that vLLM's JSON of the same run gives them (vLLM, benchmarks/serve.py);
+rows that SGLang alone prints have those of its JSON (SGLang, bench_serving.py; labels as both printed them from 2024 to 2026). What the
+block itself does not say of the load is in the lines above it: the arguments (`Namespace(…)`) and vLLM's three lines on the traffic.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _CONFIGURED = {
     "Burstiness factor": "burstiness",
     "Maximum request concurrency": "max_concurrency",
     "Max request concurrency": "max_concurrency",
-    "Max reqeuest concurrency": "max_concurrency",  # SGLang until 0.4.1
+    "Max reqeuest concurrency": "max_concurrency",  # SGLang at the beginning of 2025
 }
 """Rows that say how the load was made."""
 _NAMES = {
@@ -52,7 +52,7 @@ _NAMES = {
     "Output token throughput (tok/s)": "output_throughput",
     "Peak output token throughput (tok/s)": "max_output_tokens_per_s",
     "Peak concurrent requests": "max_concurrent_requests",
-    "Total throughput (tok/s)": "total_token_throughput",  # SGLang until 0.3
+    "Total throughput (tok/s)": "total_token_throughput",  # SGLang in 2024
     "RTFx (Inverse Real-Time Factor)": "rtfx",
     "Probe requests completed": "probe_completed",
     "Probe requests failed": "probe_failed",
