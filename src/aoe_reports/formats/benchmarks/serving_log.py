@@ -21,7 +21,7 @@ from aoe_reports.formats.benchmarks import vllm
 from aoe_reports.formats.benchmarks.form import Entry, in_ms, number_in, record_of, stem_without_dates
 from aoe_reports.model.texts import say
 
-_HEADER = re.compile(r"={5,} Serving Benchmark Result ={5,}")
+_HEADER = re.compile(r"={5,60} Serving Benchmark Result ={5,60}")
 _WORDS = b"===== Serving Benchmark Result ====="
 _CLOSING = re.compile(r"={20,}")
 _ROW = re.compile(r"([A-Za-z][^:]{0,80}):\s+(\S.{0,200})")
