@@ -128,6 +128,116 @@ def test_a_log_of_one_iteration_has_that(tmp_path: Path) -> None:
     assert record["metrics"] == {"tokens per sec": 700.0}
 
 
+def test_a_printed_block_is_the_series_of_the_json_of_its_run() -> None:
+    (printed,) = records_in(VALID / "vllm_serve_log" / "serve.log")
+    (saved,) = records_in(VALID / "vllm_serve" / "serve.json")
+    same = ("workload", "engine", "hardware", "runtime_ms_mean", "workload_args", "runtime_config")
+    assert {name: printed[name] for name in same} == {name: saved[name] for name in same}
+    both = printed["metrics"].keys() & saved["metrics"].keys()
+    assert {name: printed["metrics"][name] for name in both} == {name: saved["metrics"][name] for name in both}
+    assert {name for name in saved["metrics"] if not name.startswith("std_")} == both
+    assert printed["metrics"].keys() - both == {
+        "max_output_tokens_per_s", "max_concurrent_requests", "p99.9_itl_ms", "mean_e2el_ms",
+        "spec_decode_acceptance_rate", "spec_decode_acceptance_length",
+    }  # fmt: skip
+
+
+def test_each_block_of_sglang_is_a_record() -> None:
+    limited, not_limited = records_in(VALID / "sglang_serve_log" / "bench_20260103.log")
+    assert (limited["workload"], limited["engine"], limited["runtime_ms_mean"]) == ("bench", "sglang", 42_500.0)
+    assert limited["runtime_config"] == {"backend": "sglang", "request_rate": "inf", "max_concurrency": 4}
+    assert not_limited["runtime_config"] == {"backend": "sglang-oai-chat", "request_rate": 8.0}
+    known = {"input_throughput": 771.01, "concurrency": 3.97, "mean_e2e_latency_ms": 2636.1, "p95_itl_ms": 12.1}
+    assert {name: limited["metrics"][name] for name in known} == known
+    assert (limited["metrics"]["max_itl_ms"], limited["metrics"]["accept_length"]) == (31.0, 2.11)
+
+
+BLOCK = """============ Serving Benchmark Result ============
+Successful requests:                     199
+Failed requests:                         1
+Benchmark duration (s):                  50.25
+Request throughput (req/s):              3.98
+==================================================
+"""
+
+
+@pytest.mark.parametrize("before", ["", "bench-1  | ", "# "])
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_a_block_behind_what_others_write_before_each_line(before: str, end: str, tmp_path: Path) -> None:
+    progress = "  0%| | 0/200\r100%|#| 200/200\r"
+    text = progress + "".join(f"{before}{line}{end}" for line in BLOCK.splitlines())
+    (tmp_path / "a.log").write_text(text, newline="")
+    (record,) = records_in(tmp_path / "a.log")
+    assert record["workload_args"] == {"num_prompts": 200}
+    assert record["metrics"] == {"completed": 199, "failed": 1, "request_throughput": 3.98}
+
+
+def test_a_block_at_the_end_of_a_long_log_is_found_and_an_ordinary_log_is_passed_over(tmp_path: Path, cli: Cli) -> None:
+    line = "INFO 01-03 02:14:08 [engine.py:1] request: ok\n"
+    many = line * ((3 << 20) // len(line))
+    (tmp_path / "ordinary.log").write_text(many + 'print("Serving Benchmark Result")\n')
+    assert cli("check", tmp_path, "--format", "json").rules() == {"nothing-found"}
+    (tmp_path / "bench.log").write_text(many + BLOCK)
+    ended = cli("check", tmp_path, "--format", "json")
+    assert [Path(row["path"]).name for row in ended.json["rows"]] == ["bench.log"]
+    assert ended.rules() == {"record-completed"}
+
+
+def test_mindie_names_what_others_measure_like_them() -> None:
+    folder = VALID / "mindie_benchmark"
+    (run,) = records_in(folder / "result_common_20260103021530123.csv")
+    (request,) = records_in(folder / "result_perf_20260103021530123.csv")
+    assert (run["workload"], run["runtime_ms_mean"]) == ("example-8b/serve", 62_500.0)
+    assert (request["workload"], request["runtime_ms_mean"]) == ("example-8b/request", 3125.5)
+    assert (run["timestamp"], request["timestamp"]) == ("2026-01-03T02:15:30", "20260103021530123")
+    assert run["workload_args"] == request["workload_args"] == {"num_prompts": 200, "dataset": "/data/example"}
+    assert run["runtime_config"] == request["runtime_config"] == {"max_concurrency": 10}
+    assert (run["metrics"]["completed"], run["metrics"]["request_throughput"]) == (200, 3.2)
+    assert run["metrics"]["output_throughput"] == {"value": 819.2, "unit": "tokens/s", "better": "higher"}
+    assert "accuracy" not in run["metrics"]  # `/` was not measured
+    assert request["metrics"]["p99_ttft_ms"] == {"value": 164.02, "unit": "ms", "better": "lower"}
+    assert request["metrics"]["slo_p90_itl_ms"]["value"] == 12.9204
+    assert request["metrics"]["mean_queue_wait_time_us"]["unit"] == "us"
+    assert {"slo_p90_ttft_ms", "max_characters_per_token", "p90_queue_wait_time_ms"}.isdisjoint(request["metrics"])
+
+
+def test_a_table_of_requests_alone_has_no_model(tmp_path: Path) -> None:
+    name = "result_perf_20260103021530123.csv"
+    (tmp_path / name).write_bytes((VALID / "mindie_benchmark" / name).read_bytes())
+    (record,) = records_in(tmp_path / name)
+    assert (record["workload"], record["workload_args"]) == ("result_perf", {"num_prompts": 200})
+
+
+def test_hyperfine() -> None:
+    fast, slow, only_times = records_in(VALID / "hyperfine" / "commands.json")
+    assert (fast["workload"], fast["workload_args"]) == ("pack --level 1 data.bin", {"level": "1"})
+    assert (fast["runtime_ms_mean"], fast["runtime_ms_std"], fast["execution_config"]) == (252.5, 2.5, {"repeat": 3})
+    assert fast["metrics"]["median_ms"] == {"value": 252.5, "unit": "ms", "better": "lower"}
+    assert slow["runtime_ms_std"] is None
+    assert (only_times["runtime_ms_mean"], only_times["runtime_ms_std"]) == (375.0, pytest.approx(stdev([500, 250])))
+
+
+def test_a_number_that_no_float_holds_is_none(tmp_path: Path) -> None:
+    many = "9" * 400
+    for name, text in (
+        ("a.json", f'{{"results": [{{"command": "x", "times": [{many}]}}]}}'),
+        ("a.log", BLOCK.replace("50.25", many)),
+        ("result_common_1.csv", f"CurrentTime,TimeElapsed,Returned,Throughput\n-,{many} s,1,1\n"),
+    ):
+        findings: list[Finding] = []
+        (tmp_path / name).write_text(text)
+        assert list(read_records(tmp_path / name, findings)) == []
+        assert {finding.rule for finding in findings} == {"benchmark-result"}
+
+
+def test_a_record_with_a_key_like_hyperfine_stays_a_record(tmp_path: Path, cli: Cli) -> None:
+    told = json.loads((FIXTURES / "records" / "valid" / "example_net.json").read_text())
+    document = {**(told[0] if isinstance(told, list) else told), "results": [{"command": "x", "times": [1]}]}
+    (tmp_path / "a.json").write_text(json.dumps(document))
+    (record,) = read_records(tmp_path / "a.json", [])
+    assert not record.of_benchmark
+
+
 @pytest.mark.parametrize(
     ("stem", "name"),
     [
@@ -152,15 +262,16 @@ def test_hardware_is_named_on_the_command_line(cli: Cli) -> None:
 def test_what_is_ingested_comes_back_equal(folder: Path, cli: Cli, tmp_path: Path) -> None:
     assert cli("ingest", folder, "--store", tmp_path / "s", "--tz", "UTC").code == 0
     stored = cli("store", "history", "records", "--format", "jsonl", "--store", tmp_path / "s").out.splitlines()
-    (path,) = folder.iterdir()
-    told = [json.dumps(record, sort_keys=True) for record in records_in(path)]
+    told = [json.dumps(record, sort_keys=True) for path in folder.iterdir() for record in records_in(path)]
     assert sorted(json.dumps(json.loads(line), sort_keys=True) for line in stored) == sorted(told)
 
 
 def test_damage_is_named_with_its_place(cli: Cli) -> None:
     folder = FIXTURES / "benchmarks" / "invalid" / "benchmark-result"
     found = {
-        (Path(one["path"]).name, one["pointer"]) for one in cli("check", folder, "--format", "json").json["findings"]
+        (Path(one["path"]).name, one["pointer"] or one["line"])
+        for one in cli("check", folder, "--format", "json").json["findings"]
+        if one["severity"] == "error"
     }
     assert found == {
         ("asv.json", "/results/s.time_a"),
@@ -169,6 +280,13 @@ def test_damage_is_named_with_its_place(cli: Cli) -> None:
         ("gbench.json", "/benchmarks/1"),
         ("gbench.json", "/benchmarks/2"),
         ("serve.json", "/duration"),
+        ("hyperfine.json", "/results/0"),
+        ("hyperfine.json", "/results/1"),
+        ("serve.log", 5),
+        ("serve.log", 7),
+        ("serve.log", 11),
+        ("result_common_20260103021530123.csv", 2),
+        ("result_perf_20260104021530123.csv", 1),
     }
 
 

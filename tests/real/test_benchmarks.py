@@ -1,7 +1,8 @@
-"""What is said today of the output of `vllm bench`: the JSON of a latency run is a record, the printed block is unknown and named."""
+"""What is said today of the output of `vllm bench`: the JSON of a latency run is a record, and so is the printed block."""
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -28,9 +29,16 @@ def test_a_latency_run_is_one_record_in_ms_and_no_profile_to_compare(cli: Cli, t
     assert {finding["path"] for finding in compared.json["findings"]} == {str(folder / "rel"), str(folder / "rc1")}
 
 
-def test_the_printed_block_is_a_file_that_is_unknown_and_named(cli: Cli) -> None:
+def test_the_printed_block_is_a_record(cli: Cli) -> None:
     folder = case("c26_bench_text")
-    named = cli("check", folder / "bench.log", "--format", "json")
-    assert (named.code, named.rules()) == (1, {"unknown-file"})
-    assert named.json["findings"][0]["path"] == str(folder / "bench.log")
-    assert cli("check", folder, "--format", "json").rules() == {"nothing-found"}
+    for path in (folder, folder / "bench.log"):
+        checked = cli("check", path, "--format", "json")
+        assert (checked.code, [row["kind"] for row in checked.json["rows"]]) == (0, ["record"])
+    (record,) = map(json.loads, cli("ingest", "--dry-run", folder).out.splitlines())
+    assert (record["workload"], record["runtime_ms_mean"], record["workload_args"]) == (
+        "bench",
+        186_900.0,
+        {"num_prompts": 200},
+    )
+    known = {"output_throughput": 136.97, "total_token_throughput": 350.99, "mean_ttft_ms": 48.35, "p99_itl_ms": 41.84}
+    assert {name: record["metrics"][name] for name in known} == known

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import gzip
+import io
 import json
 import os
+import pickle
 import tarfile
 import zipfile
 from pathlib import Path
@@ -166,6 +168,43 @@ def test_what_is_recognised_and_not_read_is_named_with_the_reason(tmp_path: Path
         assert findings[0].message.startswith(f"recognised, but not read: {why}")
     _, findings = told(tmp_path / f"my_{name}", "{}")
     assert findings == []
+
+
+class _Raises:
+    """Whoever unpickles it fails."""
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return pytest.fail, ("a pickle was read",)
+
+
+def _of_torch(pickled: bytes) -> bytes:
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as file:
+        file.writestr("times/data.pkl", pickled)
+        file.writestr("times/version", "3\n")
+    return packed.getvalue()
+
+
+def test_a_pickle_is_refused_by_its_first_bytes_and_never_read(tmp_path: Path) -> None:
+    pickled = pickle.dumps(_Raises())
+    for name, content in (("times.pkl", pickled), ("times.out", pickled), ("times.pt", _of_torch(pickled))):
+        found, findings = told(tmp_path / name, content, explicit=True)
+        assert found is None
+        assert [(finding.severity, finding.rule) for finding in findings] == [("error", "unknown-file")]
+        assert "reading one runs code" in findings[0].message
+        assert "Measurement.times" in findings[0].message
+
+
+def test_a_folder_names_pickles_by_their_ending_and_passes_over_weights(tmp_path: Path) -> None:
+    for name in ("times.pkl", "times.pickle"):
+        _, findings = told(tmp_path / name, pickle.dumps([1.0]))
+        assert [(finding.severity, finding.rule) for finding in findings] == [("info", "not-read")]
+    for name, content in (
+        ("weights.pt", _of_torch(b"\x80\x02.")),
+        ("weights.bin", b"\x80\x02."),
+        ("text.pkl", b"not one"),
+    ):
+        assert told(tmp_path / name, content) == (None, [])
 
 
 def test_a_real_archive_below_a_folder_does_not_hide_what_lies_beside_it(tmp_path: Path) -> None:

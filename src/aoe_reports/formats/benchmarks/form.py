@@ -24,6 +24,8 @@ class Entry(NamedTuple):
     pointer: str
     record: JsonObject | None
     wrong: Text | None = None
+    line: int | None = None
+    """Of a text that is no JSON: the line of the result, or of what is wrong."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,10 +39,18 @@ class BenchmarkForm:
     """All of these are keys of the document."""
     entries: Callable[[Mapping[str, Any], str], Iterator[Entry]]
     """(the document, the name of the file without its ending) -> records."""
+    opening: re.Pattern[str] = re.compile(r"\{")
+    """The text of the file begins with this."""
+    no_other_keys: bool = False
+    """Whether the document has `keys` and no other ones."""
 
     def begins(self, head: str) -> bool:
         """Whether a file may be one of these, by its beginning."""
-        return head.startswith("{") and all(f'"{word}"' in head for word in self.words)
+        return self.opening.match(head) is not None and all(f'"{word}"' in head for word in self.words)
+
+    def fits(self, document: Mapping[str, Any]) -> bool:
+        """Whether a document is of this form, by its keys."""
+        return self.keys == document.keys() if self.no_other_keys else self.keys <= document.keys()
 
 
 def record_of(workload: str, engine: str, mean_ms: float, std_ms: float | None = None, **fields: Any) -> JsonObject:
@@ -63,7 +73,13 @@ def metric(value: float, unit: str | None, better: Better | None) -> JsonObject:
 
 
 def is_number(value: Any) -> TypeGuard[int | float]:
-    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+    """Whether a value is a finite number that a float holds."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return False
+    try:
+        return math.isfinite(value)
+    except OverflowError:  # a whole number that no float holds
+        return False
 
 
 def is_time(value: Any) -> TypeGuard[int | float]:
@@ -78,6 +94,17 @@ def in_ms(seconds: float) -> float:
 
 def numbers_in(values: Mapping[str, Any], without: Collection[str] = ()) -> JsonObject:
     return {name: value for name, value in values.items() if is_number(value) and name not in without}
+
+
+def number_in(text: str) -> int | float | None:
+    """The number that a text is; None for a text that is no number, or not a finite one."""
+    if not _NUMBER.fullmatch(text):
+        return None
+    number = int(text) if text.lstrip("+-").isdigit() else float(text)
+    return number if is_number(number) else None
+
+
+_NUMBER = re.compile(r"[-+]?(?:\d{1,300}(?:\.\d{0,300})?|\.\d{1,300})(?:[eE][-+]?\d{1,4})?", re.ASCII)
 
 
 def stem_without_dates(stem: str) -> str:

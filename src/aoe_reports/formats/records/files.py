@@ -14,14 +14,15 @@ from typing import Any
 import jiter
 
 from aoe_reports.formats.aoe.result_files import MAX_RESULT_BYTES, as_utf8, read_bytes
+from aoe_reports.formats.benchmarks import megatron, mindie, serving_log
 from aoe_reports.formats.benchmarks.form import Entry
-from aoe_reports.formats.benchmarks.megatron import entries_of_log, is_training_log
 from aoe_reports.formats.benchmarks.registry import form_of
 from aoe_reports.formats.json.text import explain, of_parser
 from aoe_reports.formats.records.forms import is_parquet, rows_of_csv, rows_of_parquet
 from aoe_reports.formats.records.record import SCHEMA_VERSION
 from aoe_reports.formats.rules import BENCHMARK_RESULT, JSON_DUPLICATE_KEY, JSON_SYNTAX, JSON_TOO_LARGE, JSON_TRUNCATED
 from aoe_reports.model.documents import Json
+from aoe_reports.model.errors import ReadError
 from aoe_reports.model.findings import Finding
 from aoe_reports.model.texts import say
 from aoe_reports.model.timestamps import NS_PER_S
@@ -86,15 +87,36 @@ def _entries(path: Path, findings: list[Finding], max_bytes: int | None) -> Iter
             yield RecordText(document, time, f"/{row}")
         return
     text = as_utf8(path, data, findings)
-    if path.suffix.lower() == ".csv":
+    if mindie.is_table(text):
+        yield from _of_benchmark(
+            path, mindie.entries_of_table(_decoded(text), path.stem, _common_beside(path)), findings
+        )
+    elif path.suffix.lower() == ".csv":
         for line, document, time in rows_of_csv(path, text, findings, limit):
             yield RecordText(document, time, "", line)
     elif path.suffix.lower() == ".jsonl":
         yield from _lines(path, text, findings)
-    elif is_training_log(text):
-        yield from _of_benchmark(path, entries_of_log(text.decode("utf-8", errors="replace"), path.stem), findings)
+    elif megatron.is_training_log(text):
+        yield from _of_benchmark(path, megatron.entries_of_log(_decoded(text), path.stem), findings)
+    elif serving_log.is_serving_log(text):
+        yield from _of_benchmark(path, serving_log.entries_of_log(_decoded(text), path.stem), findings)
     else:
         yield from _document(path, text, findings)
+
+
+def _decoded(text: bytes) -> str:
+    return text.decode("utf-8", errors="replace")
+
+
+def _common_beside(path: Path) -> str:
+    """The other table that MindIE Benchmark wrote with one on single requests: it has the model; no text where there is none."""
+    name = mindie.name_of_common(path.name)
+    if name is None:
+        return ""
+    try:
+        return _decoded(read_bytes(path.with_name(name), mindie.MAX_COMMON_BYTES))
+    except ReadError:
+        return ""
 
 
 def _lines(path: Path, text: bytes, findings: list[Finding]) -> Iterator[RecordText]:
@@ -136,11 +158,11 @@ def _with_nan(text: bytes) -> Any:
 
 
 def _of_benchmark(path: Path, entries: Iterable[Entry], findings: list[Finding]) -> Iterator[RecordText]:
-    for pointer, record, wrong in entries:
+    for pointer, record, wrong, line in entries:
         if record is not None:
-            yield RecordText(record, record.get("timestamp"), pointer, of_benchmark=True)
+            yield RecordText(record, record.get("timestamp"), pointer, line, of_benchmark=True)
         if wrong is not None:
-            findings.append(BENCHMARK_RESULT.found(str(path), wrong, pointer=pointer or None))
+            findings.append(BENCHMARK_RESULT.found(str(path), wrong, line, pointer=pointer or None))
 
 
 def _timestamp(document: Any, exact: Callable[[], Any], place: int | None = None) -> Any:

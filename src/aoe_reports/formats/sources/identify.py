@@ -8,8 +8,8 @@ from pathlib import Path
 
 from aoe_reports.formats.aoe.operator_banks import NAMED_BANKS
 from aoe_reports.formats.ascend.names import ARCHIVE_NAME, NO_TABLES, READ_ARCHIVE
-from aoe_reports.formats.benchmarks.megatron import HEAD_BYTES, is_training_log
-from aoe_reports.formats.benchmarks.registry import begins_as_benchmark
+from aoe_reports.formats.benchmarks import mindie, pickles
+from aoe_reports.formats.benchmarks.registry import LOG_BYTES, begins_as_benchmark, is_benchmark_log
 from aoe_reports.formats.msserviceprofiler import tables as msserviceprofiler
 from aoe_reports.formats.records.forms import is_header_of_records, is_parquet_of_records
 from aoe_reports.formats.rules import ARCHIVE, NOT_READ, SPARSE_FILE, UNKNOWN_FILE, UNREADABLE
@@ -29,7 +29,7 @@ MAX_EXPANDED_BYTES = 1 << 30
 SPARSE_FROM_BYTES = 256 << 20
 """A text of this size that was never written as a whole is not read: a hole costs nothing to make, and hours to read."""
 
-_LOOKED_INTO = frozenset({".csv", ".json", ".jsonl", ".parquet", ".log"})
+_LOOKED_INTO = frozenset({".csv", ".json", ".jsonl", ".parquet", ".log", *pickles.ENDINGS})
 _LOGS = frozenset({".log", ".txt", ".out"})
 _RECORD = re.compile(r'"runtime_ms_mean"\s*:')
 """Every benchmark log record (schema v0.1) has it; quoted inside of a text, as in a Delta log, it looks otherwise."""
@@ -90,8 +90,7 @@ def identify(path: Path, *, explicit: bool, findings: list[Finding]) -> FoundFil
     name = parse_name(path.name, path.parent.name)
     unread = next((reason for pattern, reason in _UNREAD if pattern.fullmatch(path.name)), None)
     if unread is not None:
-        rule = UNKNOWN_FILE if explicit else NOT_READ
-        findings.append(rule.found(str(path), say("recognised, but not read: {why}", why=unread)))
+        findings.append(_not_read(path, unread, explicit=explicit))
         return None
     if name is None and not (explicit or path.suffix.lower() in _LOOKED_INTO):
         if ARCHIVE_NAME.search(path.name):
@@ -112,11 +111,20 @@ def identify(path: Path, *, explicit: bool, findings: list[Finding]) -> FoundFil
     return file
 
 
+def _not_read(path: Path, reason: Text, *, explicit: bool) -> Finding:
+    """What is recognised; an error where it was given by name."""
+    rule = UNKNOWN_FILE if explicit else NOT_READ
+    return rule.found(str(path), say("recognised, but not read: {why}", why=reason))
+
+
 def _identified(path: Path, name: FileName | None, findings: list[Finding], *, explicit: bool) -> FoundFile | None:
     """What a file is: by its name alone where no other file is called so, else by its head."""
     size = path.stat().st_size
     if not _is_database(name) and is_sparse(path, size):
         findings.append(SPARSE_FILE.found(str(path), NEVER_WRITTEN))
+        return None
+    if name is None and _is_pickle(path, explicit=explicit):
+        findings.append(_not_read(path, pickles.WHY_NOT, explicit=explicit))
         return None
     found = _by_content(path, size) if name is None else FoundFile(path, name, size)
     if found is not None and found.name.source != TUNER and found.name.kind not in NO_TABLES:  # said when they are read
@@ -163,13 +171,11 @@ def _by_content(path: Path, size: int) -> FoundFile | None:
         return FoundFile(path, FileName("record", "parquet", "foreign"), size) if of_records else None
     text = head_of(path)
     name = _by_words(text)
-    if name is None and path.suffix.lower() in _LOGS:
-        with path.open("rb") as file:
-            if is_training_log(file.read(HEAD_BYTES)):
-                name = FileName("record", "txt", "foreign")
+    if name is None and path.suffix.lower() in _LOGS and _has_results(path, size):
+        name = FileName("record", "txt", "foreign")
     is_json = text.startswith(("[", "{"))
     header = [] if name is not None or is_json else header_of(text)
-    if is_header_of_records(header):
+    if is_header_of_records(header) or mindie.is_header(header):
         return FoundFile(path, FileName("record", "csv", "foreign"), size)
     table = table_of_header(header, TABLES.values()) if header else None
     if table is None:
@@ -178,6 +184,24 @@ def _by_content(path: Path, size: int) -> FoundFile | None:
     writer = "msprof" if table.source == "both" else table.source
     # a proper name goes before what merely looks like one
     return FoundFile(path, FileName(table.name, "csv", writer, other=path.stem), size, (table.name,))
+
+
+def _has_results(path: Path, size: int) -> bool:
+    """Whether a benchmark printed its results at the beginning or the end of a log."""
+    with path.open("rb") as file:
+        head = file.read(LOG_BYTES)
+        if size > len(head):
+            file.seek(max(size - LOG_BYTES, len(head)))
+            return is_benchmark_log(head, file.read(LOG_BYTES))
+        return is_benchmark_log(head, b"")
+
+
+def _is_pickle(path: Path, *, explicit: bool) -> bool:
+    """Whether a file is one; in a folder only one that is called so is looked at."""
+    if not explicit and path.suffix.lower() not in pickles.ENDINGS:
+        return False
+    with path.open("rb") as file:
+        return pickles.is_pickle(file.read(pickles.HEAD_BYTES))
 
 
 def _of_tuner(path: Path, head: str) -> FileName | None:
