@@ -46,6 +46,8 @@ class QuantityVerdict:
     error: float | None = column(default=None)
     margin: float = column()
     step_share: float | None = column("Effect on a step", "change", detail=True, default=None)
+    input_shapes: str | None = column("Input shapes with the largest part", detail=True, default=None)
+    """Of an operator type, by its change between the median captures."""
     fails: str | None = column(default=None)
     reason: str | None = column("Reason", "sentence", detail=True, default=None)
 
@@ -120,4 +122,11 @@ def describe(row: QuantityVerdict) -> Text:
         )
         return say("{name}: cannot tell ({change:+.1%}, {low:+.1%} to {high:+.1%}; {more})", more=more, **found)
     verdict = VERDICT_WORDS[row.verdict]
+    if row.input_shapes is not None:
+        return say(
+            "{name}: {verdict}, {change:+.1%} ({low:+.1%} to {high:+.1%}), the largest part with input shapes {shapes}",
+            verdict=verdict,
+            shapes=row.input_shapes,
+            **found,
+        )
     return say("{name}: {verdict}, {change:+.1%} ({low:+.1%} to {high:+.1%})", verdict=verdict, **found)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,7 @@ from aoe_reports.engine.fleet.executors import Executor
 from aoe_reports.engine.question import Answer, Notes
 from aoe_reports.formats.sources.objects import asked_path
 from aoe_reports.jobs.ab.causes import causes_of, facts_of
-from aoe_reports.jobs.ab.explanation import explained, median_captures
+from aoe_reports.jobs.ab.explanation import NOTHING, Explained, explained, median_captures
 from aoe_reports.jobs.ab.options import AbOptions
 from aoe_reports.jobs.ab.repeats import Repeat, read_side
 from aoe_reports.jobs.ab.rules import NOTHING_IN_COMMON
@@ -22,7 +23,7 @@ from aoe_reports.jobs.ab.verdicts import Judged, judge, observe
 from aoe_reports.jobs.ab.words import headline_of, highlights_of, sections_of
 from aoe_reports.model.classes import record
 from aoe_reports.model.errors import UsageError
-from aoe_reports.model.findings import Finding, has, in_order
+from aoe_reports.model.findings import has, in_order
 from aoe_reports.model.rows import Rows
 from aoe_reports.model.sides import SIDE_EXIT_CODES, QuantityVerdict, SideCause, SideFact
 from aoe_reports.model.texts import say
@@ -85,11 +86,12 @@ def _answer(
 ) -> AbAnswer:
     rows: Sequence[QuantityVerdict] = [] if judged is None else judged.rows
     causes: Sequence[SideCause] = []
-    parts: Sequence[ChangePart] = []
+    why = NOTHING
     if judged is not None:
-        parts, findings = _parts(judged, sides)
-        notes.add(findings)
-        causes = causes_of(judged, facts, parts)
+        why = _explained(judged, sides)
+        notes.add(why.findings)
+        causes = causes_of(judged, facts, why.parts)
+        rows = [replace(row, input_shapes=why.shapes.get(row.name)) for row in rows]
     return AbAnswer(
         command="ab",
         title=say("Candidate against baseline"),
@@ -99,26 +101,26 @@ def _answer(
         tables=(
             Rows(type=QuantityVerdict, rows=rows),
             Rows(type=SideCause, rows=causes, key="causes"),
-            Rows(type=ChangePart, rows=parts, key="parts"),
+            Rows(type=ChangePart, rows=why.parts, key="parts"),
             Rows(type=SideFact, rows=facts, key="conditions"),
         ),
         headline=headline_of(rows),
         highlights=highlights_of(rows),
-        sections=sections_of(rows, causes, parts, facts),
+        sections=sections_of(rows, causes, why.parts, facts),
         why=_why(rows, options),
     )
 
 
-def _parts(judged: Judged, sides: Sequence[Sequence[Repeat]]) -> tuple[Sequence[ChangePart], list[Finding]]:
+def _explained(judged: Judged, sides: Sequence[Sequence[Repeat]]) -> Explained:
     """What a proved difference of captures consists of."""
-    if not any(row.verdict in {"slower", "faster"} for row in judged.rows):
-        return [], []
+    differing = [row.name for row in judged.rows if row.verdict in {"slower", "faster"}]
+    if not differing:
+        return NOTHING
     for scope in ("step", "computing"):
         for quantity in judged.observed:
             if quantity.scope == scope and (pair := median_captures(sides, quantity)) is not None:
-                finished, findings = explained(pair, MAX_PARTS)
-                return ([] if finished is None else finished.tables[0].rows), findings
-    return [], []
+                return explained(pair, MAX_PARTS, frozenset(differing))
+    return NOTHING
 
 
 def _why(rows: Sequence[QuantityVerdict], options: AbOptions) -> list[str]:
