@@ -63,6 +63,7 @@ WHOLE = (
     "commands.md",
     "commands/",
     "tables.md",
+    "ab.md",
 )
 """Pages that are translated as a whole; of the others, the title, for the navigation."""
 DATED = ('"POT-', '"PO-Rev', '"Report-', '"Last-T', '"Language-T', '"Generated')

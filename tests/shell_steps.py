@@ -40,9 +40,15 @@ def gitlab_scripts(job: str) -> tuple[str, str]:
     return "\n".join(jobs[".aoe-reports"]["before_script"]), "\n".join(jobs[job]["script"])
 
 
-def gitee_commands() -> list[str]:
+def workflow_steps(name: str) -> dict[str, str]:
+    """Name and script of each step of a workflow of GitHub that has one."""
+    jobs = load(f"github/{name}")["jobs"]
+    return {step["name"]: step["run"] for job in jobs.values() for step in job["steps"] if "run" in step}
+
+
+def gitee_commands(name: str = "aoe-reports.yml") -> list[str]:
     """The commands of the step, one after another."""
-    (stage,) = load("gitee/aoe-reports.yml")["stages"]
+    (stage,) = load(f"gitee/{name}")["stages"]
     (step,) = stage["steps"]
     return list(step["commands"])
 

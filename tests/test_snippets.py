@@ -18,6 +18,7 @@ from typing import Any
 import pytest
 import typer.main
 from commandline import FIXTURES, ROOT, Cli, Ended
+from planted_sides import write_sides
 
 from aoe_reports.simulation.nights import MODEL
 
@@ -75,6 +76,7 @@ class Stage:
 
 STEP = {"--step 50": "--step 1", "rank0_ascend_pt": "before", "/captures/tonight": "before"}
 STAGES = {
+    "docs/ab.md": Stage("sides", output=True),
     **{page: Stage(output=True) for page in READMES},
     "docs/tutorial.md": Stage(output=True),
     "docs/device-time.md": Stage(output=True),
@@ -129,6 +131,14 @@ def demo_and_output(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, End
 @pytest.fixture(scope="module")
 def demo(demo_and_output: tuple[Path, Ended]) -> Path:
     return demo_and_output[0]
+
+
+@pytest.fixture(scope="module")
+def sides(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Five captures of each of two builds, in turns; convolutions take 5 % longer in the second."""
+    folder = tmp_path_factory.mktemp("sides")
+    write_sides(folder, {"Conv2D": 1.05}, order="abbaabbaab")
+    return folder
 
 
 @pytest.fixture(scope="module")

@@ -12,7 +12,16 @@ import pytest
 pytest.importorskip("check_jsonschema", reason="needs the dependency group integrations")
 
 from commandline import ROOT
-from shell_steps import BIN, INTEGRATIONS, gitee_commands, github_steps, gitlab_scripts, jenkins_scripts, load
+from shell_steps import (
+    BIN,
+    INTEGRATIONS,
+    gitee_commands,
+    github_steps,
+    gitlab_scripts,
+    jenkins_scripts,
+    load,
+    workflow_steps,
+)
 
 from aoe_reports.formats.vendor import parse_name
 
@@ -29,6 +38,7 @@ def _run(*command: object) -> tuple[int, str]:
     [
         ("github-actions", "github/action.yml", []),
         ("github-workflows", "github/workflow.yml", []),
+        ("github-workflows", "github/merge-gate.yml", []),
         ("gitlab-ci", "gitlab/aoe-reports.gitlab-ci.yml", ["--data-transform", "gitlab-ci"]),
         ("gitlab-ci", "gitlab/example.gitlab-ci.yml", ["--data-transform", "gitlab-ci"]),
     ],
@@ -45,10 +55,11 @@ def test_the_schema_would_notice_a_key_that_does_not_exist(tmp_path: Path) -> No
     assert code == 1
 
 
-def test_zizmor_finds_no_hole_in_the_action_and_the_workflow(tmp_path: Path) -> None:
+def test_zizmor_finds_no_hole_in_the_action_and_the_workflows(tmp_path: Path) -> None:
     workflows = tmp_path / ".github" / "workflows"
     workflows.mkdir(parents=True)
-    shutil.copy(INTEGRATIONS / "github/workflow.yml", workflows)
+    for name in ("workflow.yml", "merge-gate.yml"):
+        shutil.copy(INTEGRATIONS / "github" / name, workflows)
     action = tmp_path / ".github" / "actions" / "aoe-reports"
     action.mkdir(parents=True)
     shutil.copy(INTEGRATIONS / "github/action.yml", action)
@@ -59,7 +70,14 @@ def test_zizmor_finds_no_hole_in_the_action_and_the_workflow(tmp_path: Path) -> 
 
 
 def test_no_input_is_put_into_a_script() -> None:
-    assert [name for name, (script, _) in github_steps().items() if "${{" in script] == []
+    scripts = {name: script for name, (script, _) in github_steps().items()} | workflow_steps("merge-gate.yml")
+    assert [name for name, script in scripts.items() if "${{" in script] == []
+
+
+def test_code_of_a_pull_request_runs_only_where_nothing_can_be_written() -> None:
+    for job in load("github/merge-gate.yml")["jobs"].values():
+        takes_code = any("checkout" in step.get("uses", "") for step in job["steps"])
+        assert takes_code != ("write" in job["permissions"].values())
 
 
 def test_the_hook_is_what_pre_commit_accepts() -> None:
@@ -82,9 +100,11 @@ SCRIPTS = {
     **{f"github {name}": ("bash", script) for name, (script, _) in github_steps().items()},
     **{
         f"gitlab {job}": ("dash", "\n".join(gitlab_scripts(job)))
-        for job in (".aoe-reports-check", ".aoe-reports-regressions")
+        for job in (".aoe-reports-check", ".aoe-reports-regressions", ".aoe-reports-ab")
     },
-    "gitee": ("dash", "\n".join(gitee_commands())),
+    **{f"merge-gate {name}": ("bash", script) for name, script in workflow_steps("merge-gate.yml").items()},
+    **{f"gitee {name}": ("dash", "\n".join(gitee_commands(name))) for name in ("aoe-reports.yml", "merge-gate.yml")},
+    "measure-in-turns": ("sh", (INTEGRATIONS / "measure-in-turns.sh").read_text()),
     **{f"jenkins {number}": ("dash", script) for number, script in enumerate(jenkins_scripts())},
 }
 
@@ -97,8 +117,9 @@ def test_shellcheck_finds_nothing(name: str, tmp_path: Path) -> None:
     assert code == 0, said
 
 
-def test_gitee_go_gets_the_keys_that_its_steps_have() -> None:
-    pipeline = load("gitee/aoe-reports.yml")
+@pytest.mark.parametrize("name", ["aoe-reports.yml", "merge-gate.yml"])
+def test_gitee_go_gets_the_keys_that_its_steps_have(name: str) -> None:
+    pipeline = load(f"gitee/{name}")
     assert pipeline["version"] == "1.0"
     (stage,) = pipeline["stages"]
     (step,) = stage["steps"]
