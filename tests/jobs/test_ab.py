@@ -136,6 +136,12 @@ def test_a_gate_decides_what_fails(cli: Cli, slower: Path) -> None:
     assert cli("ab", "--gate", "scope=op_type,effect>=20%", *sides).code == 0
     assert cli("ab", "--gate", "op_type=Conv2D,effect>=3%", *sides).code == 1
     assert cli("ab", "--fail-on", "never", *sides).code == 0
+    idle = cli("ab", "--gate", "scope=op,effect>=3%", *sides)
+    assert idle.code == 4
+    assert (
+        "no quantity that scope=op,effect>=3% watches can be judged; scopes here: communication, op_type, step"
+        in idle.err
+    )
     refused = cli("ab", "--gate", "alarms<=2/year", *sides)
     assert (refused.code, "--gate: alarms<=N/year" in refused.err) == (2, True)
 
@@ -220,6 +226,7 @@ def test_wrong_usage_is_said_before_anything_is_read(cli: Cli, tmp_path: Path) -
         ([tmp_path, "--", tmp_path, "x"], "x: nothing matches"),
         (["--margin", "2", tmp_path, tmp_path], "--margin 2: expected a share"),
         (["--a", tmp_path / "none*", "--b", tmp_path], "nothing matches"),
+        ([tmp_path, "--", tmp_path, "--format", "json"], "--format: options come before the paths"),
         (["--a", tmp_path, "--b", tmp_path, tmp_path], "take patterns in quotes"),
         ([tmp_path, "--b", tmp_path], "take patterns in quotes"),
     ):

@@ -102,6 +102,9 @@ class Command(_Guided, TyperCommand):  # type: ignore[override] # the context is
         flag = getattr(self.callback, _AFTER_DASHES, None)
         if flag is not None and "--" in args:
             place = args.index("--")
+            for word in args[place + 1 :]:
+                if word.startswith("-"):
+                    raise UsageError(say("{word}: options come before the paths", word=word))
             args = [*args[:place], *(f"{flag}={value}" for value in args[place + 1 :])]
             ctx.meta[HAS_DASHES] = True
         return super().parse_args(ctx, args)

@@ -16,17 +16,17 @@ from aoe_reports.jobs.ab.causes import causes_of, facts_of
 from aoe_reports.jobs.ab.explanation import NOTHING, Explained, explained, median_captures
 from aoe_reports.jobs.ab.options import AbOptions
 from aoe_reports.jobs.ab.repeats import Repeat, read_side
-from aoe_reports.jobs.ab.rules import NOTHING_IN_COMMON
+from aoe_reports.jobs.ab.rules import GATE_NOT_JUDGED, NOTHING_IN_COMMON
 from aoe_reports.jobs.ab.scatters import scatters_of
 from aoe_reports.jobs.ab.session import remarks
-from aoe_reports.jobs.ab.verdicts import Judged, judge, observe
+from aoe_reports.jobs.ab.verdicts import Judged, gates_not_judged, judge, observe
 from aoe_reports.jobs.ab.words import headline_of, highlights_of, sections_of
 from aoe_reports.model.classes import record
 from aoe_reports.model.errors import UsageError
 from aoe_reports.model.findings import has, in_order
 from aoe_reports.model.rows import Rows
 from aoe_reports.model.sides import SIDE_EXIT_CODES, QuantityVerdict, SideCause, SideFact
-from aoe_reports.model.texts import say
+from aoe_reports.model.texts import join, say
 from aoe_reports.topics.comparison.explain import ChangePart
 
 MAX_PARTS = 10
@@ -73,6 +73,10 @@ def compare_sides(
     judged = judge(sides, options, scatters_of(list(observed.values()), options))
     facts = facts_of(sides)
     findings += remarks(sides, judged, facts)
+    scopes = join(", ", sorted({row.scope for row in judged.rows}))
+    for gate in gates_not_judged(judged.rows, options):
+        text = say("no quantity that {gate} watches can be judged; scopes here: {scopes}", gate=gate, scopes=scopes)
+        findings.append(GATE_NOT_JUDGED.found(inputs[-1], text))
     return _answer(inputs, notes, judged, sides, facts, options)
 
 
@@ -125,6 +129,8 @@ def _explained(judged: Judged, sides: Sequence[Sequence[Repeat]]) -> Explained:
 
 def _why(rows: Sequence[QuantityVerdict], options: AbOptions) -> list[str]:
     why = {row.fails for row in rows if row.fails}
+    if options.fail_on != "never" and gates_not_judged(rows, options):
+        why.add("gate-not-judged")
     if rows and options.fail_on != "never" and all(row.ci_low is None for row in rows):
         why = {"not-enough-repeats"}
     return [reason for reason in SIDE_EXIT_CODES if reason in why]

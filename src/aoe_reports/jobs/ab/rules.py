@@ -8,6 +8,9 @@ FEW_REPEATS = COMPARISONS.rule(
     "warning",
     "too few repeats to know the noise: nothing can be proved without a store that knows it",
 )
+GATE_NOT_JUDGED = COMPARISONS.rule(
+    "ab-gate-not-judged", "warning", "a gate watches no quantity that can be judged: it can fail nothing"
+)
 ONE_SIDE = COMPARISONS.rule(
     "ab-one-side", "info", "quantities that were measured on one side only: they are not compared"
 )

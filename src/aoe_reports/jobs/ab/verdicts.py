@@ -264,6 +264,16 @@ def _too_few(one: Observed) -> Text:
     )
 
 
+def gates_not_judged(rows: Sequence[QuantityVerdict], options: AbOptions) -> list[str]:
+    """The gates that watch no quantity with an interval; none where nothing could be judged at all, which is said of the repeats."""
+    judged = [row for row in rows if row.ci_low is not None]
+    if not judged:
+        return []
+    quantities = [_labels(Quantity(row.workload, "", row.scope, row.name, row.metric)) for row in judged]
+    gates = zip(options.gate, options.gates(), strict=False)
+    return [text for text, gate in gates if not any(map(gate.watches, quantities))]
+
+
 class _Labels(NamedTuple):
     """A quantity as gates know it."""
 
