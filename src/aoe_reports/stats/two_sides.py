@@ -34,8 +34,9 @@ ENOUGH_FOR_DRIFT, IN_TURNS = 7, 0.6
 """Repeats of both sides from which a drift is always fitted; of fewer only where their interleaving is below IN_TURNS."""
 COARSE = 0.05
 """Values that are the same, or otherwise apart by at least a step no larger than this, are of a coarse timer."""
-OWN_SCATTER, UNEQUAL = 2.0, 8.0
-"""A side that scatters so much more than both together is clipped by its own scatter; variances of the sides that differ by more are not pooled."""
+OWN_SCATTER, UNEQUAL = 2.0, 2.5
+"""A side that scatters so much more than both together is clipped by its own scatter; variances whose logarithms differ by so many of their
+standard deviations are not pooled."""
 _FITS, _ROUNDING = 3, 1e-12
 
 
@@ -148,7 +149,8 @@ def _unequal(squares: Floats, unclipped: Mask, design: Design) -> tuple[Floats, 
     of_means = variances / counts[:, None]
     whole = of_means.sum(axis=0)
     welch = np.floor(np.square(whole) / (np.square(of_means) / (counts[:, None] - 1)).sum(axis=0) + _ROUNDING)
-    differ = variances.max(axis=0) > UNEQUAL * variances.min(axis=0)
+    limit = math.exp(UNEQUAL * math.sqrt(float((2 / (counts - 1)).sum())))
+    differ = variances.max(axis=0) > limit * variances.min(axis=0)
     free = np.where(differ, np.clip(welch, 1, design.free), design.free).astype(np.int64)
     return np.sqrt(whole / (1 / counts).sum()), free
 
