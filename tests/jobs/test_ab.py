@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import shutil
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -300,3 +301,75 @@ def test_next_says_where_the_ends_are_alike_and_what_a_list_lacks(cli: Cli, tmp_
         builds.write_text(text)
         ended = cli("ab", "--next", builds)
         assert (ended.code, said in ended.err) == (2, True), ended.err
+
+
+def write_measured(folder: Path, name: str, time: float, **more: Any) -> None:
+    """One result of a benchmark, with a time of its own."""
+    folder.mkdir(parents=True, exist_ok=True)
+    document = {"model_id": "net", "duration": time, "request_throughput": 100 / time, "output_throughput": 1.0, **more}
+    folder.joinpath(f"{name}.json").write_text(json.dumps(document))
+
+
+def test_different_benchmarks_are_not_repeats_of_one(cli: Cli, tmp_path: Path) -> None:
+    """Three models, or three rates of requests, each measured once a side."""
+    for number, name in enumerate(("alpha", "beta", "gamma")):
+        for side in ("a", "b"):
+            write_measured(tmp_path / "models" / side, name, 10.0 + number, model_id=name)
+            write_measured(tmp_path / "rates" / side, name, 10.0 + number, request_rate=1 + number)
+    for kind in ("models", "rates"):
+        ended = cli("ab", "--metric", "runtime", "--format", "json", tmp_path / kind / "a", "--", tmp_path / kind / "b")
+        rows = ended.json["rows"]
+        assert ended.code == 4
+        assert [(row["baseline_repeats"], row["candidate_repeats"]) for row in rows] == [(1, 1)] * 3
+    assert [row["inputs"] for row in sorted(rows, key=lambda row: row["before"])] == [
+        "request_rate=1", "request_rate=2", "request_rate=3",
+    ]  # fmt: skip
+
+
+def test_numbers_that_count_repeats_are_no_names(cli: Cli, tmp_path: Path) -> None:
+    for number in range(1, 4):
+        for side in ("a", "b"):
+            document = {"avg_latency": 10 + number / 100, "latencies": [10.0], "percentiles": {}}
+            tmp_path.joinpath(side).mkdir(exist_ok=True)
+            tmp_path.joinpath(side, f"latency_{number}.json").write_text(json.dumps(document))
+    rows = rows_of(cli("ab", "--format", "json", tmp_path / "a", "--", tmp_path / "b"))
+    assert rows["runtime"]["baseline_repeats"] == 3
+    for side in ("a", "b"):
+        for number in range(1, 4):
+            path = tmp_path / side / f"latency_{number}.json"
+            path.rename(path.with_name(f"resnet_{number * 50}.json"))
+    assert cli("ab", tmp_path / "a", "--", tmp_path / "b").code == 4, "resnet_50, _100 and _150 are three networks"
+
+
+def test_a_copy_of_a_capture_is_no_repeat(cli: Cli, slower: Path, tmp_path: Path) -> None:
+    for number in range(3):
+        shutil.copytree(slower / "old" / "run1", tmp_path / "old" / str(number))
+        shutil.copytree(slower / "new" / "run1", tmp_path / "new" / str(number))
+    ended = cli("ab", tmp_path / "old", "--", tmp_path / "new")
+    assert (ended.code, ended.err.count("[ab-no-repeat]")) == (4, 4)
+
+
+def test_sides_are_never_made_up(cli: Cli, slower: Path) -> None:
+    first, second = slower / "old" / "run1", slower / "old" / "run2"
+    assert cli("ab", first, second, "--").code == 2, "an empty variable of a shell names no candidate"
+    assert cli("ab", "--a", slower / "old" / "run[12]").code == 2
+
+
+def test_metrics_without_a_good_direction_are_named(cli: Cli, tmp_path: Path) -> None:
+    write_rounds(tmp_path, completed=100)
+    ended = cli("ab", tmp_path / "a", "--", tmp_path / "b")
+    assert (
+        "not compared, as no good direction is known (see --metrics) or the value is 0 or less: completed" in ended.err
+    )
+
+
+def test_not_proved_the_same_counts_a_slow_down_below_the_gate(cli: Cli, slower: Path) -> None:
+    sides = ("--gate", "scope=step,effect>=50%", slower / "old", "--", slower / "new")
+    assert cli("ab", *sides).code == 0
+    assert cli("ab", "--fail-on", "not-proved-same", *sides).code == 5
+
+
+def test_next_says_a_throughput_in_its_own_sign(cli: Cli, tmp_path: Path) -> None:
+    builds = write_builds(tmp_path, changed=6, factor=1.25)
+    headline = cli("ab", "--next", builds, "--metric", "request_throughput").out.splitlines()[0]
+    assert headline.startswith("request_throughput changed by -20.")

@@ -11,8 +11,11 @@ import shlex
 from pathlib import Path
 from typing import NamedTuple
 
+from aoe_reports.formats.aoe.result_files import as_utf8, read_bytes
 from aoe_reports.formats.sources.discovery import paths_matching
-from aoe_reports.model.errors import UsageError, of_the_system
+from aoe_reports.formats.sources.objects import ObjectPath, path_of
+from aoe_reports.model.errors import UsageError
+from aoe_reports.model.findings import Finding
 from aoe_reports.model.texts import say
 
 MAX_BYTES, MAX_BUILDS = 1 << 20, 10_000
@@ -26,15 +29,9 @@ class Build(NamedTuple):
 
 
 def read_builds(path: Path) -> list[Build]:
-    """The builds of a list; paths are relative to its folder. Raises UsageError, which names the line."""
-    try:
-        with path.open("rb") as file:
-            data = file.read(MAX_BYTES + 1)
-        text = data.decode("utf-8")
-    except OSError as error:
-        raise UsageError(say("{path}: {why}", path=path, why=of_the_system(error.strerror or str(error)))) from error
-    except UnicodeError as error:
-        raise UsageError(say("{path}: {why}", path=path, why=str(error))) from error
+    """The builds of a list; paths are relative to its folder. Raises UsageError, which names the line, and ReadError."""
+    findings: list[Finding] = []
+    data = read_bytes(path, MAX_BYTES, say("expected a list of builds"))
     if len(data) > MAX_BYTES:
         raise UsageError(
             say(
@@ -43,6 +40,7 @@ def read_builds(path: Path) -> list[Build]:
                 why=say("at most {limit} bytes are read; this file is larger", limit=MAX_BYTES),
             )
         )
+    text = as_utf8(path, data, findings).decode("utf-8", "replace")
     builds: list[Build] = []
     for number, line in enumerate(text.splitlines(), start=1):
         try:
@@ -50,9 +48,13 @@ def read_builds(path: Path) -> list[Build]:
         except ValueError as error:
             raise UsageError(say("{path}:{line}: {why}", path=path, line=number, why=str(error))) from error
         if words:
-            builds.append(Build(words[0], tuple(paths_matching(str(path.parent / word) for word in words[1:]))))
+            builds.append(Build(words[0], tuple(paths_matching(_below(path.parent, word) for word in words[1:]))))
     _check(path, builds)
     return builds
+
+
+def _below(folder: Path, word: str) -> str:
+    return word if isinstance(path_of(word), ObjectPath) else str(folder / word)
 
 
 def _check(path: Path, builds: list[Build]) -> None:

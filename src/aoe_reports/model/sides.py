@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final, Literal
+from typing import Any, Final, Literal
 
 from aoe_reports.model.rows import column, row
 from aoe_reports.model.texts import N_, Text, count_of, say
@@ -34,6 +34,8 @@ class QuantityVerdict:
     scope: str = column()
     name: str = column("Quantity")
     metric: str | None = column(default=None)
+    inputs: str | None = column("With", default=None)
+    """Arguments and settings, where they tell this quantity from others of its name."""
     unit: str | None = column("Unit", default=None)
     better: str = column()
     before: float | None = column("Baseline", "number", default=None)
@@ -47,7 +49,7 @@ class QuantityVerdict:
     candidate_repeats: int = column("Candidate repeats", "integer", detail=True)
     scatter: float | None = column("Scatter", "percent", detail=True, default=None)
     noise: str | None = column(default=None)
-    """Where the scatter comes from: the repeats, or the store."""
+    """Where the scatter comes from: the repeats, the store, or single times (`samples`)."""
     error: float | None = column(default=None)
     margin: float = column()
     step_share: float | None = column("Effect on a step", "change", detail=True, default=None)
@@ -99,20 +101,20 @@ VERDICT_WORDS = {
 }
 
 
+def named(row: QuantityVerdict) -> str:
+    """What was measured: the step, an operator type, a benchmark or its metric, with the arguments that tell it from others."""
+    name = (
+        say("The step") if row.scope == "step" else row.workload if row.scope == "model" and row.workload else row.name
+    )
+    return name if row.inputs is None else say("{name} ({inputs})", name=name, inputs=row.inputs)
+
+
 def describe(row: QuantityVerdict) -> Text:
     """One verdict as a sentence without its full stop."""
-    name = (
-        say("The step")
-        if row.scope == "step"
-        else row.name
-        if not row.workload or row.scope != "model"
-        else row.workload
-    )
-    if row.change is None:
-        return say("{name}: cannot tell", name=name)
+    name = named(row)
     if row.ci_low is None or row.ci_high is None:
         return say("{name}: cannot tell ({change:+.1%}; {reason})", name=name, change=row.change, reason=row.reason)
-    found = {"name": name, "change": row.change, "low": row.ci_low, "high": row.ci_high}
+    found: dict[str, Any] = {"name": name, "change": row.change, "low": row.ci_low, "high": row.ci_high}
     if row.verdict == "same":
         return say(
             "{name}: the same within {margin:.1%} ({change:+.1%}, {low:+.1%} to {high:+.1%})",

@@ -35,9 +35,13 @@ def ab(
     from aoe_reports.jobs.ab.answer import compare_sides
     from aoe_reports.jobs.ab.next_builds import plan_builds
 
+    if chosen.next_builds is None and chosen.machines != 1:
+        raise UsageError(say("--machines applies to --next"))
     if chosen.next_builds is not None:
         if paths or chosen.a or chosen.b:
             raise UsageError(say("--next takes its repeats from its list"))
+        if chosen.gate or chosen.samples or chosen.store is not None:
+            raise UsageError(say("--next gives no verdict: --gate, --samples and --store do not apply"))
         if form in {"junit", "sarif"}:
             raise UsageError(say("--next gives no verdict: there is no {form} of it", form=form))
         with progress_line() as progress:
@@ -48,8 +52,8 @@ def ab(
         raise UsageError(
             say("ab: --a and --b take patterns in quotes and no other paths; or give BASELINE... -- CANDIDATE...")
         )
-    baseline, candidate = [*(paths or []), *paths_matching(chosen.a)], paths_matching(chosen.b)
-    if not candidate and len(baseline) == 2:  # noqa: PLR2004 -- one path a side
+    baseline, candidate = paths_matching([*map(str, paths or ()), *chosen.a]), paths_matching(chosen.b)
+    if not (candidate or chosen.a or ctx.meta.get(HAS_DASHES)) and len(baseline) == 2:  # noqa: PLR2004 -- one path a side
         baseline, candidate = baseline[:1], baseline[1:]
     if not (baseline and candidate):
         raise UsageError(say("ab: expected BASELINE... -- CANDIDATE..., or --a and --b"))

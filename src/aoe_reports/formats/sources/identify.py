@@ -186,12 +186,16 @@ def _by_content(path: Path, size: int) -> FoundFile | None:
     return FoundFile(path, FileName(table.name, "csv", writer, other=path.stem), size, (table.name,))
 
 
+_ACROSS = 256
+"""Bytes that are looked at twice, so that a line across the border of two looks is seen."""
+
+
 def _has_results(path: Path, size: int) -> bool:
     """Whether a benchmark printed its results at the beginning or the end of a log."""
     with path.open("rb") as file:
         head = file.read(LOG_BYTES)
         if size > len(head):
-            file.seek(max(size - LOG_BYTES, len(head)))
+            file.seek(max(size - LOG_BYTES, len(head) - _ACROSS))  # one may lie across the border
             return is_benchmark_log(head, file.read(LOG_BYTES))
         return is_benchmark_log(head, b"")
 

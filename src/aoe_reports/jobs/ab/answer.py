@@ -95,7 +95,12 @@ def _answer(
         why = _explained(judged, sides)
         notes.add(why.findings)
         causes = causes_of(judged, facts, why.parts)
-        rows = [replace(row, input_shapes=why.shapes.get(row.name)) for row in rows]
+        rows = [
+            replace(row, input_shapes=why.shapes.get(row.name))
+            if row.scope == "op_type" and row.verdict in _DIFFERENT
+            else row
+            for row in rows
+        ]
     return AbAnswer(
         command="ab",
         title=say("Candidate against baseline"),
@@ -117,14 +122,12 @@ def _answer(
 
 def _explained(judged: Judged, sides: Sequence[Sequence[Repeat]]) -> Explained:
     """What a proved difference of captures consists of."""
-    differing = [row.name for row in judged.rows if row.verdict in {"slower", "faster"}]
-    if not differing:
-        return NOTHING
-    for scope in ("step", "computing"):
-        for quantity in judged.observed:
-            if quantity.scope == scope and (pair := median_captures(sides, quantity)) is not None:
-                return explained(pair, MAX_PARTS, frozenset(differing))
-    return NOTHING
+    differing = frozenset(row.name for row in judged.rows if row.verdict in _DIFFERENT)
+    pair = median_captures(sides) if differing else None
+    return NOTHING if pair is None else explained(pair, MAX_PARTS, differing)
+
+
+_DIFFERENT = frozenset({"slower", "faster"})
 
 
 def _why(rows: Sequence[QuantityVerdict], options: AbOptions) -> list[str]:

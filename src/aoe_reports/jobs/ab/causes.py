@@ -45,10 +45,11 @@ def _is_of_each_run(values: Sequence[str]) -> bool:
 
 
 def _values(before: Sequence[str], after: Sequence[str]) -> tuple[str, str] | None:
-    if set(before) == set(after):
+    """What differs; not where a side has several values and shares one with the other, as conditions do that vary from run to run."""
+    first, second = set(before), set(after)
+    if first == second or (first & second and max(len(first), len(second)) > 1):
         return None
-    first, second = (", ".join(sorted(set(values))) or NONE for values in (before, after))
-    return first, second
+    return ", ".join(sorted(first)) or NONE, ", ".join(sorted(second)) or NONE
 
 
 def _ranges(before: Sequence[str], after: Sequence[str]) -> tuple[str, str] | None:
@@ -98,7 +99,13 @@ def _cause(cause: str, evidence: Sequence[Text], otherwise: Text) -> SideCause:
 def _of_benchmark(judged: Judged, facts: Sequence[SideFact], parts: Sequence[ChangePart]) -> Iterator[Text]:
     """What the sides did not do alike: arguments, operators of one side alone, other numbers of calls, other inputs."""
     yield from (_words(fact) for fact in facts if fact.kind == "benchmark")
-    operators = [one for one in judged.one_side if one.scope not in {METRIC, "model", "step", "computing"}]
+    others = [quantity for quantity in judged.one_side if quantity.scope in {METRIC, "model"}]
+    if others:
+        names = join(", ", [quantity.name for quantity in others[:MAX_NAMED]])
+        yield say("measured on one side only: {names}", names=names)
+    operators = [
+        quantity for quantity in judged.one_side if quantity.scope not in {METRIC, "model", "step", "computing"}
+    ]
     if operators:
         names = join(", ", [one.name for one in operators[:MAX_NAMED]])
         yield count_of(
@@ -117,7 +124,7 @@ def _of_benchmark(judged: Judged, facts: Sequence[SideFact], parts: Sequence[Cha
 
 
 def _other_calls(one: Observed) -> float:
-    """By how much the number of calls in a step differs; 0 where it does not, or is not known."""
+    """Relative change of the calls in a step; 0 if within OTHER_CALLS or unknown."""
     counts = [[value.calls for value in side if value.calls] for side in one.sides]
     if not all(counts):
         return 0.0
@@ -132,13 +139,15 @@ def _noise(judged: Judged) -> SideCause:
         return SideCause(
             cause=NOISE,
             state="no",
-            evidence=say("the difference is larger than noise, or known to be within the margin"),
+            evidence=say("the difference is larger than noise")
+            if any(row.verdict in _DIFFERENT for row in whole)
+            else say("the difference is within the margin"),
         )
     first = open_rows[0]
     if first.ci_low is None or first.ci_high is None:
         return SideCause(cause=NOISE, state="unknown", evidence=first.reason or "")
     evidence = say(
-        "{name}: {low:+.1%} to {high:+.1%} is possible; these repeats show {least:.1%} at the least",
+        "{name}: {low:+.1%} to {high:+.1%} is possible; minimum detectable effect {least:.1%}",
         name=first.name,
         low=first.ci_low,
         high=first.ci_high,

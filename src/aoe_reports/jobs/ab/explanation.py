@@ -8,29 +8,31 @@ from typing import NamedTuple
 from aoe_reports.engine.question import Notes, Request
 from aoe_reports.formats.rules import UNREADABLE
 from aoe_reports.jobs.ab.naming import named_alike
-from aoe_reports.jobs.ab.repeats import Quantity, Repeat
+from aoe_reports.jobs.ab.repeats import Repeat
 from aoe_reports.model.findings import Finding
+from aoe_reports.model.history.changes import COMPUTING
 from aoe_reports.topics.comparison.compared_runs import RunUnit
 from aoe_reports.topics.comparison.explain import ChangePart, Explain, ExplainOptions
 from aoe_reports.topics.comparison.explained_runs import ExplainedRun
 
 
-def median_captures(sides: Sequence[Sequence[Repeat]], quantity: Quantity) -> tuple[Repeat, Repeat] | None:
-    """The capture of each side whose value is the (lower) median; None where a side has no capture with a value."""
+def median_captures(sides: Sequence[Sequence[Repeat]]) -> tuple[Repeat, Repeat] | None:
+    """The capture of each side whose step, else computing time, is the (lower) median; None where a side has none, or several workloads."""
     names, _ = named_alike(sides)
-    chosen = []
-    for side, named in zip(sides, names, strict=True):
-        values = [
-            (value.cost, repeat.path, repeat)
-            for repeat, name_of in zip(side, named, strict=True)
-            for one, value in repeat.values.items()
-            if name_of[one] == quantity and repeat.captures
+    for scope in ("step", COMPUTING):
+        measured = [
+            [
+                (value.cost, repeat.path, name_of[quantity].workload, repeat)
+                for repeat, name_of in zip(side, named, strict=True)
+                for quantity, value in repeat.values.items()
+                if quantity.scope == scope and repeat.captures
+            ]
+            for side, named in zip(sides, names, strict=True)
         ]
-        if not values:
-            return None
-        values.sort(key=lambda one: one[:2])
-        chosen.append(values[(len(values) - 1) // 2][2])
-    return chosen[0], chosen[1]
+        if all(measured) and len({workload for side in measured for _, _, workload, _ in side}) == 1:
+            before, after = (sorted(side, key=lambda each: each[:2])[(len(side) - 1) // 2][-1] for side in measured)
+            return before, after
+    return None
 
 
 class Explained(NamedTuple):

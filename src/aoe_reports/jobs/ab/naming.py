@@ -1,69 +1,75 @@
-"""Which values of two sides are of the same quantity: names of files and folders often tell repeats or sides, not workloads."""
+"""Which values of two sides are of the same quantity: names of files and folders often tell repeats or sides, not workloads.
+
+A name, or arguments, are ignored only where they cannot tell quantities apart: each side has a single one, and the sides have different ones.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from aoe_reports.jobs.ab.repeats import Quantity, Repeat
-from aoe_reports.model.texts import Text, say
-from aoe_reports.stats.two_sides import MIN_REPEATS
+from aoe_reports.model.texts import Text, join, say
 
-_NUMBER = re.compile(r"[-_. ]?(?:run|round|repeat|rep|iter|iteration|try|r)?[-_. ]?\d{1,4}$", re.IGNORECASE | re.ASCII)
-"""What tells repeats apart at the end of a name: `latency_3`, `serve-run2`."""
-
-_Rule = Callable[[Quantity], Quantity]
-
-
-def _short(quantity: Quantity) -> Quantity:
-    head, slash, rest = quantity.workload.partition("/")
-    return quantity._replace(workload=_NUMBER.sub("", head) + slash + rest)
-
-
-def _nameless(quantity: Quantity) -> Quantity:
-    return quantity._replace(workload="")
-
-
-def _any_inputs(quantity: Quantity) -> Quantity:
-    return quantity._replace(inputs="")
-
-
-def _as_it_is(quantity: Quantity) -> Quantity:
-    return quantity
-
-
-_RULES: tuple[tuple[_Rule, Text | None], ...] = (
-    (_as_it_is, None),
-    (_short, say("numbers at the end of workload names are ignored: they count repeats")),
-    (_any_inputs, say("arguments and configuration differ between the sides and are ignored")),
-    (_nameless, say("names of workloads differ between the sides and are ignored")),
-    (
-        lambda quantity: _any_inputs(_nameless(quantity)),
-        say("names of workloads, arguments and configuration differ between the sides and are ignored"),
-    ),
+_COUNTER = re.compile(
+    r"(?:[-_. ]|(?<![a-z])(?:run|round|repeat|rep|iter|iteration|try))+(\d{1,4})$", re.IGNORECASE | re.ASCII
 )
-"""From the strictest on; the first by which some quantity has repeats on both sides counts."""
+"""A number at the end of a name, behind a separator or a word for repeats: `latency_3`, `run2`."""
 
 
 def named_alike(sides: Sequence[Sequence[Repeat]]) -> tuple[list[list[Mapping[Quantity, Quantity]]], Text | None]:
     """(for each repeat of each side, the common name of each of its quantities; what had to be ignored)."""
-    for least in (MIN_REPEATS, 1):
-        for rule, ignored in _RULES:
-            if _repeats_in_common(sides, rule) >= least:
-                return [[{one: rule(one) for one in repeat.values} for repeat in side] for side in sides], ignored
-    return [[{one: one for one in repeat.values} for repeat in side] for side in sides], None
+    names = [[{quantity: quantity for quantity in repeat.values} for repeat in side] for side in sides]
+    ignored = []
+    if _are_counters(sides):
+        names = _renamed(names, "workload", _without_counter)
+        ignored.append(say("numbers at the end of workload names count repeats"))
+    for field, what in _FIELDS:
+        before, after = (_values(side, field) for side in names)
+        if len(before) == len(after) == 1 and before != after:
+            names = _renamed(names, field, lambda _: "")
+            ignored.append(what)
+    return [[*side] for side in names], join("; ", ignored) if ignored else None
 
 
-def _repeats_in_common(sides: Sequence[Sequence[Repeat]], rule: _Rule) -> int:
-    """How many repeats the side with fewer has of the quantity that has most on both; 0 where one repeat has two of one name."""
-    counts: list[dict[Quantity, int]] = []
+_FIELDS = (
+    ("workload", say("names of workloads differ between the sides and are ignored")),
+    ("inputs", say("arguments and configuration differ between the sides and are ignored")),
+)
+_Names = list[list[dict[Quantity, Quantity]]]
+
+
+def _values(side: Sequence[Mapping[Quantity, Quantity]], field: str) -> set[str]:
+    return {getattr(quantity, field) for names in side for quantity in names.values()}
+
+
+def _renamed(names: _Names, field: str, change: Callable[[str], str]) -> _Names:
+    return [
+        [
+            {own: name._replace(**{field: change(getattr(name, field))}) for own, name in of_repeat.items()}
+            for of_repeat in side
+        ]
+        for side in names
+    ]
+
+
+def _without_counter(workload: str) -> str:
+    head, slash, rest = workload.partition("/")
+    return _COUNTER.sub("", head) + slash + rest
+
+
+def _are_counters(sides: Sequence[Sequence[Repeat]]) -> bool:
+    """Whether names end with numbers that count the repeats of each side: 1, 2, 3 … or 0, 1, 2 …, each in one repeat."""
     for side in sides:
-        found: dict[Quantity, int] = {}
-        for repeat in side:
-            names = [rule(one) for one in repeat.values]
-            if len(set(names)) < len(names):
-                return 0
-            for name in names:
-                found[name] = found.get(name, 0) + 1
-        counts.append(found)
-    return max((min(counts[0][name], counts[1][name]) for name in counts[0].keys() & counts[1].keys()), default=0)
+        numbers = [number for repeat in side for number in _numbers(repeat)]
+        if not numbers or sorted(numbers) not in ([*range(len(side))], [*range(1, len(side) + 1)]):
+            return False
+    return True
+
+
+def _numbers(repeat: Repeat) -> Iterator[int]:
+    """The number at the end of the workload of a repeat; none where it has several workloads or no number."""
+    heads = {quantity.workload.partition("/")[0] for quantity in repeat.values}
+    found = [_COUNTER.search(head) for head in heads]
+    if len(found) == 1 and found[0] is not None:
+        yield int(found[0][1])

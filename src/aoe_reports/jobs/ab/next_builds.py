@@ -18,7 +18,7 @@ from aoe_reports.jobs.ab.repeats import Quantity, Repeat, read_side
 from aoe_reports.jobs.ab.rules import NOTHING_IN_COMMON
 from aoe_reports.jobs.ab.verdicts import FIRST
 from aoe_reports.model.findings import has, in_order
-from aoe_reports.model.history.metrics import value_of
+from aoe_reports.model.history.metrics import Better, value_change, value_of
 from aoe_reports.model.rows import Rows
 from aoe_reports.model.sides import BuildRow
 from aoe_reports.model.texts import Text, count_of, join, say
@@ -46,11 +46,12 @@ def plan_builds(
         quantity, better, costs = chosen
         plan = plan_next([[log(cost) for cost in of_build] for of_build in costs], machines=options.machines)
         rows = _rows(builds, costs, plan, better)
-        headline = _headline(builds, quantity, plan)
-        why = ["not-enough-repeats"] if plan.state == "ends-not-apart" and plan.scatter is None else []
+        headline = _headline(builds, quantity, plan, value_change(expm1(plan.effect), better))
+        too_few = plan.state == "ends-not-apart" and plan.scatter is None and options.fail_on != "never"
+        why = ["not-enough-repeats"] if too_few else []
     return AbAnswer(
         command="ab",
-        title=say("Which build became slower"),
+        title=say("Which build changed"),
         inputs=(str(path),),
         findings=in_order(notes.findings),
         unreadable=notes.unreadable,
@@ -60,14 +61,16 @@ def plan_builds(
     )
 
 
-def _values(repeats: Sequence[Sequence[Repeat]], options: AbOptions) -> tuple[Quantity, str, list[list[float]]] | None:
+def _values(
+    repeats: Sequence[Sequence[Repeat]], options: AbOptions
+) -> tuple[Quantity, Better, list[list[float]]] | None:
     """(the quantity that is searched by, which direction is good, its costs of each build): what is measured as a whole, else the first there is."""
     measured = [side for side in repeats if side]
     names, _ = named_alike([repeats[0], [repeat for side in repeats[1:] for repeat in side]])
     named = iter([*names[0], *names[1]])
-    found: list[dict[Quantity, list[tuple[float, str]]]] = []
+    found: list[dict[Quantity, list[tuple[float, Better]]]] = []
     for side in repeats:
-        values: dict[Quantity, list[tuple[float, str]]] = {}
+        values: dict[Quantity, list[tuple[float, Better]]] = {}
         for repeat in side:
             common = next(named)
             for one, value in repeat.values.items():
@@ -80,7 +83,7 @@ def _values(repeats: Sequence[Sequence[Repeat]], options: AbOptions) -> tuple[Qu
     return quantity, found[0][quantity][0][1], [[cost for cost, _ in values.get(quantity, [])] for values in found]
 
 
-def _rows(builds: Sequence[Build], costs: Sequence[Sequence[float]], plan: Plan, better: str) -> list[BuildRow]:
+def _rows(builds: Sequence[Build], costs: Sequence[Sequence[float]], plan: Plan, better: Better) -> list[BuildRow]:
     chances = {boundary.after: boundary.probability for boundary in plan.posterior}
     first = median(costs[0])
     return [
@@ -89,7 +92,7 @@ def _rows(builds: Sequence[Build], costs: Sequence[Sequence[float]], plan: Plan,
             build=build.name,
             repeats=len(of_build),
             value=value_of(median(of_build), better) if of_build else None,
-            change=expm1((-1 if better == "higher" else 1) * log(median(of_build) / first)) if of_build else None,
+            change=value_change(median(of_build) / first - 1, better) if of_build else None,
             probability=chances.get(place),
             measure=plan.repeats if place in plan.builds else None,
         )
@@ -97,14 +100,14 @@ def _rows(builds: Sequence[Build], costs: Sequence[Sequence[float]], plan: Plan,
     ]
 
 
-def _headline(builds: Sequence[Build], quantity: Quantity, plan: Plan) -> Text:
+def _headline(builds: Sequence[Build], quantity: Quantity, plan: Plan, change: float) -> Text:
     what = say("The step") if quantity.scope == "step" else quantity.name
     if plan.state == "found":
         one = plan.likely[0]
         return say(
             "{what} changed by {change:+.1%} with build {build} (probability {chance:.0%}; {before} is the last before).",
             what=what,
-            change=expm1(plan.effect),
+            change=change,
             build=builds[one.after].name,
             chance=one.probability,
             before=builds[one.before].name,
@@ -123,7 +126,7 @@ def _headline(builds: Sequence[Build], quantity: Quantity, plan: Plan) -> Text:
     return say(
         "{what} changed by {change:+.1%} in one of {count} builds: measure {names} next ({more}); about {rounds} to go.",
         what=what,
-        change=expm1(plan.effect),
+        change=change,
         count=len(plan.likely),
         names=names,
         more=more,

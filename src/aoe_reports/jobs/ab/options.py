@@ -66,7 +66,7 @@ class AbOptions(MetricOptions, RecordOptions):
     next_builds: Path | None = option(
         default=None,
         metavar="LIST",
-        help="File with a line for each build, oldest first (name, then its repeats): say which build to measure next to find the slow one.",
+        help="File with a line for each build, oldest first (name, then its repeats): say which build to measure next to find the one that changed.",
         flags=["--next"],
         only_here=say("what is compared"),
     )
@@ -93,7 +93,7 @@ class AbOptions(MetricOptions, RecordOptions):
             share = float(number) / (100 if self.margin.strip().endswith("%") else 1)
         except ValueError:
             share = -1.0
-        if not 0 < share < 1 or (not self.margin.strip().endswith("%") and share >= 1):
+        if not 0 < share < 1:
             raise UsageError(say("--margin {margin}: expected a share such as 2% or 0.02", margin=self.margin))
         return share
 

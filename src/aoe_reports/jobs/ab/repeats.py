@@ -21,10 +21,12 @@ from aoe_reports.formats.capture import Capture
 from aoe_reports.formats.records.metrics import metrics_of
 from aoe_reports.formats.records.record import Record, canonical_json
 from aoe_reports.jobs.ab.options import AbOptions
+from aoe_reports.jobs.ab.rules import NO_REPEAT
 from aoe_reports.model.by_key import lists_by_key
 from aoe_reports.model.findings import Finding
 from aoe_reports.model.history.changes import COMPUTING, METRIC
 from aoe_reports.model.history.metrics import Better, Declarations, Meaning, cost_of, meaning_of
+from aoe_reports.model.texts import say
 from aoe_reports.model.timestamps import NS_PER_S
 from aoe_reports.stats.grouping import group_tasks
 from aoe_reports.store import Run
@@ -81,6 +83,8 @@ class Repeat:
     """Arguments and configuration of what was run."""
     captures: tuple[Capture, ...] = ()
     ranks: frozenset[int] = frozenset()
+    not_judged: frozenset[str] = frozenset()
+    """Metrics whose good direction is not known, or whose value here is 0 or less."""
 
 
 class TypesReader(RunReader):
@@ -150,10 +154,27 @@ def read_side(
     declarations = options.declarations()
     for run in runs_read(reader, reading):
         notes.add(finding for finding in run.findings if finding.rule not in _OF_STORES)
-        if run.header.run_kind != "tuning":
+        if run.header.run_kind == "tuning":
+            text = say("a result of a tuner claims times, it does not measure a build: left out (see `verify`)")
+            notes.add([NO_REPEAT.found(run.header.path, text)])
+        else:
             repeats += _repeats_of(run, captures.get(run.header.path, ()), declarations)
     notes.take(reading.asked.notes)
-    return repeats
+    return _without_copies(repeats, notes)
+
+
+def _without_copies(repeats: Sequence[Repeat], notes: Notes) -> list[Repeat]:
+    """One of each capture: a copy is no other measurement, however often it lies there."""
+    kept: dict[tuple[int | None, frozenset[tuple[Quantity, Value]]], Repeat] = {}
+    for number, repeat in enumerate(repeats):
+        key = repeat.time_ns, frozenset(repeat.values.items())
+        is_copy = bool(repeat.captures) and not repeat.of_file and key in kept
+        if is_copy:
+            text = say("a copy of {path}: it counts once", path=kept[key].path)
+            notes.add([NO_REPEAT.found(repeat.path, text)])
+        else:
+            kept[key if repeat.captures and not repeat.of_file else (number, frozenset())] = repeat
+    return list(kept.values())
 
 
 _OF_STORES = frozenset({TIME_UNKNOWN.name, TIME_ZONE_ASSUMED.name, "workload-unknown", "record-completed"})
@@ -231,6 +252,7 @@ def _measurements(run: Run, declarations: Declarations) -> Iterator[Repeat]:
     for records in rounds.values():
         first = min(records, key=lambda one: one.timestamp_ns)
         time_ns, of_file = _time_of(first, Path(run.header.path))
+        is_single = len({record.workload for record in records}) == 1
         benchmark = [
             _flat(
                 {
@@ -247,7 +269,12 @@ def _measurements(run: Run, declarations: Declarations) -> Iterator[Repeat]:
             of_file=of_file,
             values=dict(pair for one in records for pair in _of_benchmark(one, declarations)),
             environment=_environment(first),
-            benchmark={key: value for one in benchmark for key, value in one.items()},
+            benchmark={
+                key if is_single else f"{record.workload} {key}": value
+                for record, of_record in zip(records, benchmark, strict=True)
+                for key, value in of_record.items()
+            },
+            not_judged=frozenset(name for record in records for name in _not_judged(record, declarations)),
         )
 
 
@@ -274,6 +301,13 @@ def _of_benchmark(record: Record, declarations: Declarations) -> Iterator[tuple[
         if meaning.better is not None and cost > 0:
             quantity = Quantity(record.workload, inputs, METRIC, metric.name, metric.name, meaning.unit)
             yield quantity, Value(cost, meaning.better)
+
+
+def _not_judged(record: Record, declarations: Declarations) -> Iterator[str]:
+    for metric in metrics_of(record.metrics):
+        better = meaning_of(metric.name, metric.told, declarations).better
+        if better is None or cost_of(metric.value, better) <= 0:
+            yield metric.name
 
 
 def _environment(record: Record) -> dict[str, str]:

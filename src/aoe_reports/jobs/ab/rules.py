@@ -6,13 +6,19 @@ NOTHING_IN_COMMON = COMPARISONS.rule("ab-nothing-in-common", "error", "no quanti
 FEW_REPEATS = COMPARISONS.rule(
     "ab-few-repeats",
     "warning",
-    "too few repeats to know the noise: nothing can be proved without a store that knows it",
+    "too few repeats to know the noise: they prove nothing by themselves (see --store, --samples)",
 )
 GATE_NOT_JUDGED = COMPARISONS.rule(
     "ab-gate-not-judged", "warning", "a gate watches no quantity that can be judged: it can fail nothing"
 )
 ONE_SIDE = COMPARISONS.rule(
     "ab-one-side", "info", "quantities that were measured on one side only: they are not compared"
+)
+NO_REPEAT = COMPARISONS.rule("ab-no-repeat", "warning", "not a measurement of its own: a copy, or a claim of a tuner")
+NO_DIRECTION = COMPARISONS.rule(
+    "ab-no-direction",
+    "info",
+    "metrics that are not compared: their good direction is not known, or their value is 0 or less",
 )
 NAMES_IGNORED = COMPARISONS.rule(
     "ab-names-ignored",

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 MIN_NIGHTS = 10
 """Of a series, below which the store does not know its noise."""
+MAX_SCATTER, MAX_FREE = 1e6, 10_000
+"""A file may claim any scatter, of any number of single times: more says nothing more."""
 _Key = tuple[str, str]
 """(scope, name) of a quantity."""
 
@@ -44,10 +46,11 @@ def _of_samples(one: Observed) -> Iterator[KnownScatter]:
     values = one.values
     if any(value.std is None or value.samples < 2 for value in values):  # noqa: PLR2004 -- one time has no scatter
         return
+    shares = [min((value.std or 0.0) / value.cost, MAX_SCATTER) for value in values]
     free = sum(value.samples - 1 for value in values)
-    squares = sum((value.samples - 1) * ((value.std or 0.0) / value.cost) ** 2 for value in values)
+    squares = sum((value.samples - 1) * share**2 for value, share in zip(values, shares, strict=True))
     counts = [round(sum(value.samples for value in side) / len(side)) for side in one.sides]
-    yield KnownScatter(max(math.sqrt(squares / free), FLOOR), free, "samples", (counts[0], counts[1]))
+    yield KnownScatter(max(math.sqrt(squares / free), FLOOR), min(free, MAX_FREE), "samples", (counts[0], counts[1]))
 
 
 def _of_store(uri: str, options: AbOptions, names: set[str]) -> Mapping[_Key, KnownScatter]:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
-
-import numpy as np
 
 from aoe_reports.jobs.ab.repeats import Repeat
 from aoe_reports.jobs.ab.rules import (
@@ -12,6 +11,7 @@ from aoe_reports.jobs.ab.rules import (
     DRIFT,
     FEW_REPEATS,
     NAMES_IGNORED,
+    NO_DIRECTION,
     NOT_IN_TURNS,
     ONE_SIDE,
     ORDER_UNKNOWN,
@@ -20,6 +20,7 @@ from aoe_reports.jobs.ab.rules import (
 )
 from aoe_reports.jobs.ab.verdicts import Judged, Observed
 from aoe_reports.model.findings import Finding
+from aoe_reports.model.history.metrics import value_change
 from aoe_reports.model.sides import SideFact
 from aoe_reports.model.texts import join, say
 from aoe_reports.stats.two_sides import Difference, student
@@ -40,6 +41,15 @@ def remarks(sides: Sequence[Sequence[Repeat]], judged: Judged, facts: Sequence[S
         names = join(", ", [one.name for one in judged.one_side[:_NAMED]])
         text = say("{count} quantities are on one side only: {names}", count=len(judged.one_side), names=names)
         yield ONE_SIDE.found(where, text)
+    skipped = sorted({name for side in sides for repeat in side for name in repeat.not_judged})
+    if skipped:
+        text = say(
+            "not compared, as no good direction is known (see --metrics) or the value is 0 or less: {names}",
+            names=join(", ", skipped[:_NAMED])
+            if len(skipped) <= _NAMED
+            else say("{names} and {count} more", names=join(", ", skipped[:_NAMED]), count=len(skipped) - _NAMED),
+        )
+        yield NO_DIRECTION.found(where, text)
     if any(row.reason is not None for row in judged.rows):
         row = next(row for row in judged.rows if row.reason is not None)
         yield FEW_REPEATS.found(where, row.reason or "")
@@ -73,25 +83,26 @@ def _of_order(judged: Judged, where: str) -> Iterator[Finding]:
     first = next((row for row in judged.rows if row.noise == "repeats"), None)
     if first is None:
         return
-    for quantity, (found, place) in judged.differences.items():
-        one = judged.observed[quantity]
-        if (quantity.scope, quantity.name, quantity.workload) == (first.scope, first.name, first.workload):
-            yield from _of_values(one, found, place, where)
+    quantity = judged.quantities[judged.rows.index(first)]
+    difference, index = judged.differences[quantity]
+    yield from _of_values(judged.observed[quantity], difference, index, where)
 
 
-def _of_values(one: Observed, found: Difference, place: int, where: str) -> Iterator[Finding]:
-    limit, count = student(max(one.design.free, 1), SURE), len(one.design.sides)
-    drift = float(found.drift[place])
-    if one.design.has_drift and abs(drift) > limit * float(found.drift_error[place]):
-        text = say(
-            "{name} drifts by {drift:+.1%} from the first to the last repeat",
-            name=one.quantity.name,
-            drift=np.expm1(drift * (count - 1)),
-        )
+def _of_values(observed: Observed, difference: Difference, index: int, where: str) -> Iterator[Finding]:
+    """A drift, and a first repeat that is far slower than its side, in the sign of the values."""
+    limit, count = student(max(observed.design.free, 1), SURE), len(observed.design.sides)
+    better, name = observed.values[0].better, observed.quantity.name
+    drift = float(difference.drift[index])
+    if observed.design.has_drift and abs(drift) > limit * float(difference.drift_error[index]):
+        change = value_change(math.expm1(drift * (count - 1)), better)
+        text = say("{name} drifts by {drift:+.1%} from the first to the last repeat", name=name, drift=change)
         yield DRIFT.found(where, text)
-    if one.design.in_order and float(found.residuals[place][0]) > 2 * limit * float(found.scatter[place]):
+    first = float(difference.residuals[index][0])
+    if observed.design.in_order and first > 2 * limit * float(difference.scatter[index]):
+        change = value_change(math.expm1(first), better)
         text = say(
-            "the first repeat of the session is {much:+.1%} off its side: leave it out, or warm up before",
-            much=np.expm1(float(found.residuals[place][0])),
+            "{name} of the first repeat is {change:+.1%} from the others of its side: leave it out, or warm up before",
+            name=name,
+            change=change,
         )
         yield WARM_UP.found(where, text)

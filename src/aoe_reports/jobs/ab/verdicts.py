@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from statistics import median
 from typing import NamedTuple
 
@@ -63,9 +64,11 @@ class Observed:
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """The verdicts, the largest effect first, and what they stand on."""
+    """The verdicts, what fails first, then by effect, and what they are made of."""
 
     rows: list[QuantityVerdict]
+    quantities: list[Quantity]
+    """Of each row."""
     observed: Mapping[Quantity, Observed]
     differences: Mapping[Quantity, tuple[Difference, int]]
     """With the row of the difference that is the quantity's."""
@@ -76,7 +79,7 @@ class Judged:
 
 
 def judge(sides: Sequence[Sequence[Repeat]], options: AbOptions, scatters: Mapping[Quantity, KnownScatter]) -> Judged:
-    """Every quantity that both sides have. `scatters` stand in where the repeats are too few to show their own."""
+    """Every quantity that both sides have. `scatters` are those of quantities with too few repeats to show their own."""
     observed, one_side, ignored, in_order = observe(sides, options)
     tails = _tails(list(observed.values()))
     differences: dict[Quantity, tuple[Difference, int]] = {}
@@ -86,8 +89,37 @@ def judge(sides: Sequence[Sequence[Repeat]], options: AbOptions, scatters: Mappi
             found = difference(logs, design)
             differences |= {one.quantity: (found, place) for place, one in enumerate(several)}
     judging = _Judging(options, scatters, options.gates(), _step_ms(observed))
-    rows = [judging.row(one, tails[one.quantity], differences.get(one.quantity)) for one in observed.values()]
-    return Judged(sorted(rows, key=_by_effect), observed, differences, one_side, ignored, in_order)
+    inputs = _distinct_inputs(observed)
+    pairs = [
+        (
+            replace(
+                judging.row(one, tails[one.quantity], differences.get(one.quantity)), inputs=inputs.get(one.quantity)
+            ),
+            one.quantity,
+        )
+        for one in observed.values()
+    ]
+    pairs.sort(key=lambda pair: _by_effect(pair[0]))
+    rows, quantities = [row for row, _ in pairs], [quantity for _, quantity in pairs]
+    return Judged(rows, quantities, observed, differences, one_side, ignored, in_order)
+
+
+def _distinct_inputs(quantities: Iterable[Quantity]) -> dict[Quantity, str]:
+    """What tells quantities of one workload and name apart: the arguments and settings that differ between them."""
+    found: dict[Quantity, str] = {}
+    for alike in lists_by_key((quantity._replace(inputs=""), quantity) for quantity in quantities).values():
+        settings = [_settings(quantity.inputs) for quantity in alike]
+        names = sorted({name for each in settings for name in each})
+        differing = [name for name in names if len({each.get(name) for each in settings}) > 1]
+        for quantity, each in zip(alike, settings, strict=True):
+            if differing:
+                found[quantity] = ", ".join(f"{name}={each[name]}" for name in differing if name in each)
+    return found
+
+
+def _settings(inputs: str) -> dict[str, str]:
+    parts = json.loads(inputs) if inputs else []
+    return {key: str(value) for part in parts for key, value in part.items()}
 
 
 def observe(
@@ -172,10 +204,11 @@ class _Judging:
         margin = math.log1p(self.options.same_within())
         low, high = effect - reach, effect + reach
         verdict = _verdict(low, high, margin)
-        turned = -1 if better == "higher" else 1
-        ends = sorted(math.expm1(turned * end) for end in (low, high))
+        ends = sorted(value_change(math.expm1(end), better) for end in (low, high))
         scatter = float(measured.scatter[place])
         needed = repeats_needed(effect, scatter, tail, margin) if verdict == "cannot tell" else None
+        if needed is not None and known is not None:
+            needed = math.ceil(needed / min(known.samples))
         have = min(one.design.counts)
         return self._row(
             one,
@@ -183,7 +216,6 @@ class _Judging:
             before,
             after,
             math.expm1(effect),
-            change=_rounded(math.expm1(turned * effect)),
             ci_low=_rounded(ends[0]),
             ci_high=_rounded(ends[1]),
             smallest_detectable=math.expm1(detectable(error, free, tail)),
@@ -201,7 +233,6 @@ class _Judging:
         share = None
         if step_ms and quantity.scope not in {METRIC, "model"}:
             share = _rounded(before * cost_change / step_ms)
-        values = {"change": _rounded(value_change(cost_change, better)), **more}
         return QuantityVerdict(
             verdict=verdict,
             workload=quantity.workload,
@@ -217,7 +248,8 @@ class _Judging:
             margin=self.options.same_within(),
             step_share=share,
             fails=self._fails(quantity, verdict, cost_change, share),
-            **values,  # type: ignore[arg-type]
+            change=_rounded(value_change(cost_change, better)),
+            **more,  # type: ignore[arg-type]
         )
 
     def _fails(self, quantity: Quantity, verdict: SideVerdict, cost_change: float, share: float | None) -> str | None:
@@ -225,14 +257,11 @@ class _Judging:
         if self.options.fail_on == "never":
             return None
         gates = [gate for gate in self.gates if gate.watches(_labels(quantity))]
-        if verdict == "slower":
-            return "slower" if any(gate.holds(_labels(quantity), cost_change, share) for gate in gates) else None
-        watched = quantity.scope in {*FIRST, METRIC} or bool(self.options.gate)
-        return (
-            "not-proved-same"
-            if verdict == "cannot tell" and self.options.fail_on == "not-proved-same" and watched and gates
-            else None
-        )
+        if verdict == "slower" and any(gate.holds(_labels(quantity), cost_change, share) for gate in gates):
+            return "slower"
+        watched = gates and (quantity.scope in {*FIRST, METRIC} or bool(self.options.gate))
+        is_open = self.options.fail_on == "not-proved-same" and verdict not in {"same", "faster"}
+        return "not-proved-same" if watched and is_open else None
 
 
 def _rounded(change: float) -> float:
@@ -249,10 +278,9 @@ def _verdict(low: float, high: float, margin: float) -> SideVerdict:
 
 def _by_known_noise(one: Observed, known: KnownScatter) -> Difference:
     logs = np.log(np.array([[value.cost for value in one.values]]))
-    n, m = (count * samples for count, samples in zip(one.design.counts, known.samples, strict=True))
-    repeats = Design((0,) * n + (1,) * m, in_order=False)
-    found = known_noise(logs, one.design, np.array([known.sigma]), known.free)
-    return found._replace(error=np.array([known.sigma * math.sqrt(1 / repeats.counts[0] + 1 / repeats.counts[1])]))
+    measured = known_noise(logs, one.design, np.array([known.sigma]), known.free)
+    times = [count * samples for count, samples in zip(one.design.counts, known.samples, strict=True)]
+    return measured._replace(error=np.array([known.sigma * math.sqrt(1 / times[0] + 1 / times[1])]))
 
 
 def _too_few(one: Observed) -> Text:
@@ -275,7 +303,7 @@ def gates_not_judged(rows: Sequence[QuantityVerdict], options: AbOptions) -> lis
 
 
 class _Labels(NamedTuple):
-    """A quantity as gates know it."""
+    """The labels of a quantity that a gate compares."""
 
     workload: str
     model: str

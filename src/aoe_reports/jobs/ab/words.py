@@ -18,7 +18,7 @@ from aoe_reports.topics.records.context import UNKNOWN
 
 _NAMED = 3
 _SHOWN = 20
-"""Rows of parts that are the same, or cannot be told, are shown up to here; JSON and CSV have all."""
+"""So many rows are shown, and all that fail the job."""
 
 
 def headline_of(rows: Sequence[QuantityVerdict]) -> Text | str:
@@ -98,7 +98,7 @@ def _verdicts(rows: Sequence[QuantityVerdict]) -> Section:
         sentences.append(say("Values are in {unit}.", unit=rows[0].unit))
     if len(shown) < len(rows):
         rest = len(rows) - len(shown)
-        sentences.append(say("{count} quantities with less effect are not shown (JSON and CSV have them).", count=rest))
+        sentences.append(say("{count} more quantities are in JSON and CSV.", count=rest))
     grid = _grid(QuantityVerdict, [as_mapping(row) | dict.fromkeys(alike) for row in shown])
     return Section(say("Verdicts"), sentences, grid=grid)
 

@@ -37,7 +37,7 @@ def as_junit(shown: Shown) -> Iterator[str]:
 
 
 def _case(row: QuantityVerdict) -> Iterator[str]:
-    words, name = describe(row), attribute(" ".join(filter(None, (row.workload, row.name))))
+    words, name = describe(row), attribute(" ".join(filter(None, (row.workload, row.name, row.inputs))))
     yield f'    <testcase name={name} classname={attribute(row.scope)} time="0">'
     if row.fails:
         yield f"      <failure message={attribute(words)} type={attribute(row.fails)}/>"
@@ -85,5 +85,7 @@ def _result(row: QuantityVerdict, place: dict[str, str]) -> JsonObject:
                 ],
             }
         ],
-        "partialFingerprints": {"quantity/v1": clean(f"{row.workload}:{row.scope}:{row.name}")},
+        "partialFingerprints": {
+            "quantity/v1": clean(":".join(filter(None, (row.workload, row.scope, row.name, row.inputs))))
+        },
     }
