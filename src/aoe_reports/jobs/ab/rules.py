@@ -1,49 +1,45 @@
 """Rules on two sides of repeats."""
 
-from aoe_reports.model.rules import COMPARISONS
+from aoe_reports.model.rules import Scope
 
-NOTHING_IN_COMMON = COMPARISONS.rule("ab-nothing-in-common", "error", "no quantity was measured on both sides")
-FEW_REPEATS = COMPARISONS.rule(
+SIDES = Scope("sides")
+
+NOTHING_IN_COMMON = SIDES.rule("ab-nothing-in-common", "error", "no quantity was measured on both sides")
+FEW_REPEATS = SIDES.rule(
     "ab-few-repeats",
     "warning",
     "too few repeats to know the noise: they prove nothing by themselves (see --store, --samples)",
 )
-GATE_NOT_JUDGED = COMPARISONS.rule(
+GATE_NOT_JUDGED = SIDES.rule(
     "ab-gate-not-judged", "warning", "a gate watches no quantity that can be judged: it can fail nothing"
 )
-ONE_SIDE = COMPARISONS.rule(
-    "ab-one-side", "info", "quantities that were measured on one side only: they are not compared"
-)
-NO_REPEAT = COMPARISONS.rule("ab-no-repeat", "warning", "not a measurement of its own: a copy, or a claim of a tuner")
-NO_DIRECTION = COMPARISONS.rule(
+ONE_SIDE = SIDES.rule("ab-one-side", "info", "quantities that were measured on one side only: they are not compared")
+NO_REPEAT = SIDES.rule("ab-no-repeat", "warning", "not a measurement of its own: a copy, or a claim of a tuner")
+NO_DIRECTION = SIDES.rule(
     "ab-no-direction",
     "info",
     "metrics that are not compared: their good direction is not known, or their value is 0 or less",
 )
-NAMES_IGNORED = COMPARISONS.rule(
+NAMES_IGNORED = SIDES.rule(
     "ab-names-ignored",
     "info",
     "names, arguments or configuration differ between repeats and are ignored, so that they have something in common",
 )
-ORDER_UNKNOWN = COMPARISONS.rule(
+ORDER_UNKNOWN = SIDES.rule(
     "ab-order-unknown",
     "info",
     "nothing says in which order the repeats ran: a drift of the machine cannot be told from a difference",
 )
-NOT_IN_TURNS = COMPARISONS.rule(
+NOT_IN_TURNS = SIDES.rule(
     "ab-not-in-turns",
     "warning",
     "the sides ran one after the other: the interval is wider, because a drift of the machine looks like a difference",
 )
-DRIFT = COMPARISONS.rule(
-    "ab-drift", "warning", "values drift over the session; the drift is removed from the difference"
-)
-WARM_UP = COMPARISONS.rule(
-    "ab-warm-up", "warning", "the first repeat of a session is far slower than its side: a warm-up"
-)
-CONDITIONS_DIFFER = COMPARISONS.rule(
+DRIFT = SIDES.rule("ab-drift", "warning", "values drift over the session; the drift is removed from the difference")
+WARM_UP = SIDES.rule("ab-warm-up", "warning", "the first repeat of a session is far slower than its side: a warm-up")
+CONDITIONS_DIFFER = SIDES.rule(
     "ab-conditions-differ", "warning", "the sides ran under different conditions: a difference may come from these"
 )
-RANKS_DIFFER = COMPARISONS.rule(
+RANKS_DIFFER = SIDES.rule(
     "ab-ranks-differ", "warning", "repeats have different ranks: their means are of different devices"
 )
