@@ -233,14 +233,12 @@ def _quality() -> Iterator[str]:
 def _ab() -> Iterator[str]:
     sides = "--a demo/nights/2026-01-1* --b demo/nights/2026-02-1*"
     nights = "demo/nights/2026-01-05 demo/nights/2026-02-10"
-    latency = "benchmarks/valid/vllm_latency benchmarks/valid/vllm_latency"
+    other = "msprof/valid/merged_two_devices"
     yield from _cases([f"ab {sides} --margin 0.5%"], (*FORMS, "junit", "sarif", "github"))
-    yield from _cases(
-        [f"ab {nights}", f"ab {nights} --store demo/history", f"ab {latency}", f"ab {latency} --samples"], SHORT
-    )
+    yield from _cases([f"ab {nights}", f"ab {nights} --store demo/history"], SHORT)
     gates = ("--metric step --fail-on not-proved-same", "--gate scope=op_type,effect>=50% --fail-on never")
     yield from _cases([f"ab {sides} {more}" for more in gates], ("text",))
-    yield from _cases((f"ab {path} {path}" for path in [*VALID, *DAMAGED, "no/such/place"]), ("json",))
+    yield from _cases((f"ab {other} {path}" for path in [*VALID, *DAMAGED, "no/such/place"]), ("json",))
 
 
 def _serving() -> Iterator[str]:

@@ -16,7 +16,6 @@ from aoe_reports.stats.two_sides import (
     Design,
     detectable,
     difference,
-    in_turns,
     known_noise,
     repeats_needed,
     student,
@@ -139,13 +138,6 @@ def test_repeats_needed_detect_and_one_less_does_not(effect: float, scatter: flo
 
 def test_nothing_that_many_repeats_could_prove() -> None:
     assert repeats_needed(0.0, 0.01, ERROR, 0.0) is None
-
-
-def test_repeats_are_ordered_by_time_only_where_it_is_known() -> None:
-    assert in_turns([30, 10, 20], [1, 0, 1]) == ([1, 2, 0], True)
-    assert in_turns([30, 10, 10], [1, 0, 1]) == ([1, 0, 2], False)
-    assert in_turns([0, None, 20], [1, 0, 1]) == ([1, 0, 2], False)
-    assert in_turns([0, -5], [0, 1]) == ([1, 0], True)
 
 
 def test_with_known_noise_one_repeat_a_side_is_enough() -> None:

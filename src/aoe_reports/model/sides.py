@@ -38,8 +38,8 @@ class QuantityVerdict:
     """Arguments and settings, where they tell this quantity from others of its name."""
     unit: str | None = column("Unit", default=None)
     better: str = column()
-    before: float | None = column("Baseline", "number", default=None)
-    after: float | None = column("Candidate", "number", default=None)
+    before: float | None = column("Baseline median", "number", default=None)
+    after: float | None = column("Candidate median", "number", default=None)
     change: float | None = column("Change", "change", default=None)
     ci_low: float | None = column("from", "change", default=None)
     ci_high: float | None = column("to", "change", default=None)
@@ -129,6 +129,12 @@ def describe(row: QuantityVerdict) -> Text:
         )
         return say("{name}: cannot tell ({change:+.1%}, {low:+.1%} to {high:+.1%}; {more})", more=more, **found)
     verdict = VERDICT_WORDS[row.verdict]
+    if row.noise == "samples":
+        return say(
+            "{name}: {verdict}, {change:+.1%} ({low:+.1%} to {high:+.1%}) by single times within results, not between runs",
+            verdict=verdict,
+            **found,
+        )
     if row.input_shapes is not None:
         return say(
             "{name}: {verdict}, {change:+.1%} ({low:+.1%} to {high:+.1%}), the largest part with input shapes {shapes}",

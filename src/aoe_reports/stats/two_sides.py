@@ -9,7 +9,6 @@ the other it does. docs/ab.md has how often each is wrong.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
@@ -258,10 +257,3 @@ def repeats_needed(effect: float, scatter: float, tail: float, margin: float) ->
         enough = detectable(scatter * math.sqrt(2 / middle), free, tail) <= target
         low, high = (low, middle) if enough else (middle + 1, high)
     return None if low >= MAX_REPEATS else low
-
-
-def in_turns(times: Sequence[int | None], sides: Sequence[int]) -> tuple[list[int], bool]:
-    """(the order of repeats by time, whether it is known): it is not where a time is missing or two are the same."""
-    if None in times or len(set(times)) < len(times):
-        return sorted(range(len(sides)), key=sides.__getitem__), False
-    return sorted(range(len(sides)), key=lambda place: times[place] or 0), True

@@ -22,7 +22,7 @@ def ab(
     paths: Annotated[
         list[Path] | None,
         path_argument(
-            "Repeats of the baseline, then -- and repeats of the candidate: captures, records, benchmark results, folders."
+            "Repeats of the baseline, then -- and repeats of the candidate: captures, records, benchmark results, folders. Exactly two paths need no --."
         ),
     ] = None,
     form: Annotated[AbFormat, FORM] = "text",
@@ -55,6 +55,8 @@ def ab(
     baseline, candidate = paths_matching([*map(str, paths or ()), *chosen.a]), paths_matching(chosen.b)
     if not (candidate or chosen.a or ctx.meta.get(HAS_DASHES)) and len(baseline) == 2:  # noqa: PLR2004 -- one path a side
         baseline, candidate = baseline[:1], baseline[1:]
+    if same := {*baseline} & {*candidate}:
+        raise UsageError(say("{path}: is on both sides", path=min(same)))
     if not (baseline and candidate):
         raise UsageError(say("ab: expected BASELINE... -- CANDIDATE..., or --a and --b"))
     with progress_line() as progress:

@@ -15,11 +15,11 @@ from aoe_reports.formats.sources.objects import asked_path
 from aoe_reports.jobs.ab.causes import causes_of, facts_of
 from aoe_reports.jobs.ab.explanation import NOTHING, Explained, explained, median_captures
 from aoe_reports.jobs.ab.options import AbOptions
-from aoe_reports.jobs.ab.repeats import Repeat, read_side
+from aoe_reports.jobs.ab.repeats import Quantity, Repeat, read_side
 from aoe_reports.jobs.ab.rules import GATE_NOT_JUDGED, NOTHING_IN_COMMON
 from aoe_reports.jobs.ab.scatters import scatters_of
 from aoe_reports.jobs.ab.session import remarks
-from aoe_reports.jobs.ab.verdicts import Judged, gates_not_judged, judge, observe
+from aoe_reports.jobs.ab.verdicts import FIRST, Judged, gates_not_judged, judge, observe
 from aoe_reports.jobs.ab.words import headline_of, highlights_of, sections_of
 from aoe_reports.model.classes import record
 from aoe_reports.model.errors import UsageError
@@ -28,6 +28,7 @@ from aoe_reports.model.rows import Rows
 from aoe_reports.model.sides import SIDE_EXIT_CODES, QuantityVerdict, SideCause, SideFact
 from aoe_reports.model.texts import join, say
 from aoe_reports.topics.comparison.explain import ChangePart
+from aoe_reports.topics.records.context import UNKNOWN
 
 MAX_PARTS = 10
 
@@ -45,6 +46,8 @@ class AbAnswer(Answer):
 
     def exit_code(self, *, strict: bool = False) -> int:
         """3 where something could not be read, 1 for damage or a slower candidate, 4 where nothing can be told, 5 where it is not proved the same."""
+        if not self.rows and not self.unreadable:
+            return SIDE_EXIT_CODES["not-enough-repeats"]
         damage = Answer.exit_code(self, strict=strict)
         return damage or next((code for reason, code in SIDE_EXIT_CODES.items() if reason in self.why), 0)
 
@@ -65,12 +68,16 @@ def compare_sides(
     sides = [read_side(paths, options, notes, executor=executor, progress=progress) for paths in (baseline, candidate)]
     inputs = tuple(map(str, (*baseline, *candidate)))
     findings = notes.findings
-    observed = observe(sides, options)[0] if all(sides) else {}
+    observed, one_side, _ = observe(sides, options) if all(sides) else ({}, [], None)
+    known = {quantity.name for quantity in (*observed, *one_side)}
+    if all(sides) and (unknown := [name for name in options.metric if name not in known]):
+        raise UsageError(say("--metric {name}: not measured here", name=unknown[0]))
     if not observed:
         if not has(findings, "error"):
             findings.append(NOTHING_IN_COMMON.found(inputs[-1], say("no quantity here is measured on both sides")))
         return _answer(inputs, notes, None, sides, [], options)
-    judged = judge(sides, options, scatters_of(list(observed.values()), options))
+    hardware = {repeat.hardware for side in sides for repeat in side} - {UNKNOWN}
+    judged = judge(sides, options, scatters_of(list(observed.values()), options, hardware, notes))
     facts = facts_of(sides)
     findings += remarks(sides, judged, facts)
     scopes = join(", ", sorted({row.scope for row in judged.rows}))
@@ -94,7 +101,7 @@ def _answer(
     if judged is not None:
         why = _explained(judged, sides)
         notes.add(why.findings)
-        causes = causes_of(judged, facts, why.parts)
+        causes = causes_of(judged, sides, facts, why.parts)
         rows = [
             replace(row, input_shapes=why.shapes.get(row.name))
             if row.scope == "op_type" and row.verdict in _DIFFERENT
@@ -116,7 +123,7 @@ def _answer(
         headline=headline_of(rows),
         highlights=highlights_of(rows),
         sections=sections_of(rows, causes, why.parts, facts),
-        why=_why(rows, options),
+        why=_why(rows, [] if judged is None else judged.one_side, options),
     )
 
 
@@ -130,12 +137,16 @@ def _explained(judged: Judged, sides: Sequence[Sequence[Repeat]]) -> Explained:
 _DIFFERENT = frozenset({"slower", "faster"})
 
 
-def _why(rows: Sequence[QuantityVerdict], options: AbOptions) -> list[str]:
+def _why(rows: Sequence[QuantityVerdict], one_side: Sequence[Quantity], options: AbOptions) -> list[str]:
     why = {row.fails for row in rows if row.fails}
+    if options.fail_on != "never" and any(row.ci_low is None and row.scope in FIRST for row in rows):
+        why.add("not-enough-repeats")
+    if options.fail_on == "not-proved-same" and any(quantity.scope in FIRST for quantity in one_side):
+        why.add("not-proved-same")
     if options.fail_on != "never" and gates_not_judged(rows, options):
         why.add("gate-not-judged")
     if rows and options.fail_on != "never" and all(row.ci_low is None for row in rows):
-        why = {"not-enough-repeats"}
+        why.add("not-enough-repeats")
     return [reason for reason in SIDE_EXIT_CODES if reason in why]
 
 

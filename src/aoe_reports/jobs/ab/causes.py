@@ -16,6 +16,8 @@ from aoe_reports.topics.comparison.explain import ChangePart
 REAL, BENCHMARK, ENVIRONMENT, NOISE = CAUSES
 MAX_NAMED = 3
 NONE = "–"  # noqa: RUF001 -- what tables print for no value
+IN_TURNS = 0.5
+"""Interleaving (1: in turns, 0: one side after the other) below which the machine may have changed between the sides."""
 OTHER_CALLS = 0.005
 """Calls in a step that differ by more between the sides are another number of calls."""
 OTHER_INPUTS = frozenset({"changed-shapes", "changed-formats", "changed-data-types", "changed-inputs"})
@@ -63,11 +65,16 @@ def _ranges(before: Sequence[str], after: Sequence[str]) -> tuple[str, str] | No
     return f"{min(first):g} … {max(first):g}", f"{min(second):g} … {max(second):g}"
 
 
-def causes_of(judged: Judged, facts: Sequence[SideFact], parts: Sequence[ChangePart]) -> list[SideCause]:
+def causes_of(
+    judged: Judged, sides: Sequence[Sequence[Repeat]], facts: Sequence[SideFact], parts: Sequence[ChangePart]
+) -> list[SideCause]:
     """The four possible reasons, each with what speaks for it."""
     proved = [row for row in judged.rows if row.verdict in _DIFFERENT]
     benchmark = [*_of_benchmark(judged, facts, parts)]
-    environment = [fact for fact in facts if fact.kind == "environment"]
+    environment = [_words(fact) for fact in facts if fact.kind == "environment"]
+    if not all(observed.design.interleaving >= IN_TURNS for observed in judged.observed.values()):
+        environment.append(say("the sides are not known to have run in turns: the state of the machine may differ"))
+    is_recorded = all(repeat.environment.keys() - {"engine"} for side in sides for repeat in side)
     if not proved:
         real: tuple[CauseState, Text] = "no", say("no quantity is proved to differ")
     elif benchmark or environment:
@@ -79,7 +86,11 @@ def causes_of(judged: Judged, facts: Sequence[SideFact], parts: Sequence[ChangeP
         _cause(
             "benchmark changed", benchmark, say("the same operators, calls and arguments, as far as they are recorded")
         ),
-        _cause(ENVIRONMENT, [_words(fact) for fact in environment], say("no recorded condition differs")),
+        _cause(ENVIRONMENT, environment, say("no recorded condition differs"))
+        if environment or is_recorded
+        else SideCause(
+            cause=ENVIRONMENT, state="unknown", evidence=say("nothing here records versions, hardware or settings")
+        ),
         _noise(judged),
     ]
 

@@ -22,35 +22,41 @@ def named_alike(sides: Sequence[Sequence[Repeat]]) -> tuple[list[list[Mapping[Qu
     names = [[{quantity: quantity for quantity in repeat.values} for repeat in side] for side in sides]
     ignored = []
     if _are_counters(sides):
-        names = _renamed(names, "workload", _without_counter)
+        names = _renamed(names, lambda quantity: quantity._replace(workload=_without_counter(quantity.workload)))
         ignored.append(say("numbers at the end of workload names count repeats"))
-    for field, what in _FIELDS:
-        before, after = (_values(side, field) for side in names)
-        if len(before) == len(after) == 1 and before != after:
-            names = _renamed(names, field, lambda _: "")
-            ignored.append(what)
+    before, after = ({quantity.workload for quantity in _named(side)} for side in names)
+    if len(before) == len(after) == 1 and before != after:
+        names = _renamed(names, lambda quantity: quantity._replace(workload=""))
+        ignored.append(say("names of workloads differ between the sides and are ignored"))
+    other = _with_other_inputs(names)
+    if other:
+        names = _renamed(
+            names, lambda quantity: quantity._replace(inputs="") if quantity.workload in other else quantity
+        )
+        ignored.append(say("arguments and configuration differ between the sides and are ignored"))
     return [[*side] for side in names], join("; ", ignored) if ignored else None
 
 
-_FIELDS = (
-    ("workload", say("names of workloads differ between the sides and are ignored")),
-    ("inputs", say("arguments and configuration differ between the sides and are ignored")),
-)
 _Names = list[list[dict[Quantity, Quantity]]]
 
 
-def _values(side: Sequence[Mapping[Quantity, Quantity]], field: str) -> set[str]:
-    return {getattr(quantity, field) for names in side for quantity in names.values()}
+def _named(side: Sequence[Mapping[Quantity, Quantity]]) -> Iterator[Quantity]:
+    return (quantity for names in side for quantity in names.values())
 
 
-def _renamed(names: _Names, field: str, change: Callable[[str], str]) -> _Names:
-    return [
-        [
-            {own: name._replace(**{field: change(getattr(name, field))}) for own, name in of_repeat.items()}
-            for of_repeat in side
-        ]
-        for side in names
-    ]
+def _with_other_inputs(names: _Names) -> set[str]:
+    """Workloads that each side measures with one set of arguments, which is another one on the other side."""
+    inputs: dict[str, tuple[set[str], set[str]]] = {}
+    for number, side in enumerate(names):
+        for quantity in _named(side):
+            inputs.setdefault(quantity.workload, (set(), set()))[number].add(quantity.inputs)
+    return {
+        workload for workload, (before, after) in inputs.items() if len(before) == len(after) == 1 and before != after
+    }
+
+
+def _renamed(names: _Names, change: Callable[[Quantity], Quantity]) -> _Names:
+    return [[{own: change(name) for own, name in of_repeat.items()} for of_repeat in side] for side in names]
 
 
 def _without_counter(workload: str) -> str:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -15,7 +16,7 @@ import pyarrow.compute as pc
 from aoe_reports.engine.ask import Progress, no_progress, read_units
 from aoe_reports.engine.captures import read_steps_noting, read_tasks, to_prefetch
 from aoe_reports.engine.fleet.executors import Executor
-from aoe_reports.engine.question import Notes, Request, Unit
+from aoe_reports.engine.question import FileUnit, Notes, Request, Unit
 from aoe_reports.facts.tasks import TaskSet
 from aoe_reports.formats.capture import Capture
 from aoe_reports.formats.records.metrics import metrics_of
@@ -35,9 +36,12 @@ from aoe_reports.topics.records.context import UNKNOWN
 from aoe_reports.topics.records.from_profile import NS_PER_MS, STEPS_WITH_TASKS, DeviceGroups, groups_of_types
 from aoe_reports.topics.records.load import CaptureData
 from aoe_reports.topics.records.options import RecordOptions
-from aoe_reports.topics.records.runs import RankPart, RunReader, runs_read, units_by_run
+from aoe_reports.topics.records.record_files import RecordFile
+from aoe_reports.topics.records.runs import Part, RankPart, RunReader, runs_read, units_by_run
 from aoe_reports.topics.rules import TIME_UNKNOWN, TIME_ZONE_ASSUMED
 
+REQUESTS = ("completed", "failed")
+"""Metrics of a server that say whether its times mean anything."""
 MIN_FILE_GAP_NS = NS_PER_S
 """Times of files say in which order repeats ran only where they are at least so far apart: a copy writes them all at once."""
 
@@ -83,12 +87,30 @@ class Repeat:
     """Arguments and configuration of what was run."""
     captures: tuple[Capture, ...] = ()
     ranks: frozenset[int] = frozenset()
-    not_judged: frozenset[str] = frozenset()
-    """Metrics whose good direction is not known, or whose value here is 0 or less."""
+    no_direction: frozenset[str] = frozenset()
+    """Metrics whose good direction is not known."""
+    no_value: frozenset[str] = frozenset()
+    """What is 0 or less here and cannot be compared: a dead round, where other repeats have a value."""
+    requests: Mapping[str, float] = field(default_factory=dict)
+    """How many requests of a server were completed, and failed."""
+    hardware: str = UNKNOWN
 
 
 class TypesReader(RunReader):
     """Reads of each capture the steps and the sums of operator types, and leaves the rest of its tables alone."""
+
+    def map_unit(self, unit: Unit | FileUnit, asked: Request[RecordOptions]) -> Part:
+        """As it is; equal results without a time of their own are repeats where they are different files."""
+        part = super().map_unit(unit, asked)
+        if not isinstance(part, RecordFile):
+            return part
+        entries = [
+            replace(entry, digest=hashlib.sha256(f"{entry.digest}{part.path}".encode()).hexdigest()[:32])
+            if _time_of(entry.record, Path(part.path))[1]
+            else entry
+            for entry in part.entries
+        ]
+        return replace(part, entries=entries)
 
     def part_of(self, unit: Unit, asked: Request[RecordOptions]) -> RankPart:
         """The types of one capture."""
@@ -196,6 +218,7 @@ def _repeats_of(run: Run, captures: tuple[Capture, ...], declarations: Declarati
             environment=_environment(run.records[0]) | _settings(captures),
             benchmark={},
             captures=captures,
+            hardware=run.records[0].hardware,
             ranks=frozenset(one.rank_id for one in run.records if one.rank_id is not None),
         )
 
@@ -252,6 +275,11 @@ def _measurements(run: Run, declarations: Declarations) -> Iterator[Repeat]:
     for records in rounds.values():
         first = min(records, key=lambda one: one.timestamp_ns)
         time_ns, of_file = _time_of(first, Path(run.header.path))
+        metrics = [
+            (metric, meaning_of(metric.name, metric.told, declarations).better)
+            for record in records
+            for metric in metrics_of(record.metrics)
+        ]
         is_single = len({record.workload for record in records}) == 1
         benchmark = [
             _flat(
@@ -274,7 +302,13 @@ def _measurements(run: Run, declarations: Declarations) -> Iterator[Repeat]:
                 for record, of_record in zip(records, benchmark, strict=True)
                 for key, value in of_record.items()
             },
-            not_judged=frozenset(name for record in records for name in _not_judged(record, declarations)),
+            no_direction=frozenset(metric.name for metric, better in metrics if better is None),
+            no_value=frozenset(
+                metric.name for metric, better in metrics if better is not None and cost_of(metric.value, better) <= 0
+            )
+            | {"runtime" for record in records if record.runtime_ms_mean <= 0},
+            requests={metric.name: metric.value for metric, _ in metrics if metric.name in REQUESTS},
+            hardware=first.hardware,
         )
 
 
@@ -301,13 +335,6 @@ def _of_benchmark(record: Record, declarations: Declarations) -> Iterator[tuple[
         if meaning.better is not None and cost > 0:
             quantity = Quantity(record.workload, inputs, METRIC, metric.name, metric.name, meaning.unit)
             yield quantity, Value(cost, meaning.better)
-
-
-def _not_judged(record: Record, declarations: Declarations) -> Iterator[str]:
-    for metric in metrics_of(record.metrics):
-        better = meaning_of(metric.name, metric.told, declarations).better
-        if better is None or cost_of(metric.value, better) <= 0:
-            yield metric.name
 
 
 def _environment(record: Record) -> dict[str, str]:
@@ -339,9 +366,17 @@ def _flat(configs: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:
 _MAX_WORDS = 200
 
 
-def order_known(repeats: Sequence[Repeat]) -> bool:
-    """Whether the times of repeats say in which order they ran."""
-    times = sorted((one.time_ns, one.of_file) for one in repeats if one.time_ns is not None)
-    if len(times) < len(repeats):
+def order_known(sides: Sequence[Sequence[Repeat]]) -> bool:
+    """Whether the times of repeats say in which order they ran; within a side no order is needed."""
+    times = sorted(
+        (repeat.time_ns, number, repeat.of_file)
+        for number, side in enumerate(sides)
+        for repeat in side
+        if repeat.time_ns is not None
+    )
+    if len(times) < sum(map(len, sides)):
         return False
-    return all(b[0] - a[0] >= (MIN_FILE_GAP_NS if a[1] or b[1] else 1) for a, b in pairwise(times))
+    return all(
+        before[1] == after[1] or after[0] - before[0] >= (MIN_FILE_GAP_NS if before[2] or after[2] else 1)
+        for before, after in pairwise(times)
+    )

@@ -13,12 +13,23 @@ FEW_REPEATS = SIDES.rule(
 GATE_NOT_JUDGED = SIDES.rule(
     "ab-gate-not-judged", "warning", "a gate watches no quantity that can be judged: it can fail nothing"
 )
-ONE_SIDE = SIDES.rule("ab-one-side", "info", "quantities that were measured on one side only: they are not compared")
+ONE_SIDE = SIDES.rule("ab-one-side", "warning", "quantities that were measured on one side only: they are not compared")
 NO_REPEAT = SIDES.rule("ab-no-repeat", "warning", "not a measurement of its own: a copy, or a claim of a tuner")
+STORED_NOISE = SIDES.rule(
+    "ab-stored-noise", "info", "the store whose nights show the noise (a warning where they ran on other hardware)"
+)
+DEAD_ROUNDS = SIDES.rule(
+    "ab-dead-rounds",
+    "error",
+    "a value is 0 in some repeats and not in others: these measured nothing, and what is left is no fair sample",
+)
+REQUESTS_FAILED = SIDES.rule(
+    "ab-requests-failed", "error", "more requests fail in the candidate: times of those that did not fail mean little"
+)
 NO_DIRECTION = SIDES.rule(
     "ab-no-direction",
     "info",
-    "metrics that are not compared: their good direction is not known, or their value is 0 or less",
+    "metrics that are not compared: their good direction is not known",
 )
 NAMES_IGNORED = SIDES.rule(
     "ab-names-ignored",
@@ -27,7 +38,7 @@ NAMES_IGNORED = SIDES.rule(
 )
 ORDER_UNKNOWN = SIDES.rule(
     "ab-order-unknown",
-    "info",
+    "warning",
     "nothing says in which order the repeats ran: a drift of the machine cannot be told from a difference",
 )
 NOT_IN_TURNS = SIDES.rule(

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from aoe_reports.engine.question import Notes
 from aoe_reports.jobs.ab.options import AbOptions
 from aoe_reports.jobs.ab.repeats import Quantity
+from aoe_reports.jobs.ab.rules import STORED_NOISE
 from aoe_reports.jobs.ab.verdicts import KnownScatter, Observed
 from aoe_reports.model.errors import UsageError
 from aoe_reports.model.history.changes import METRIC
 from aoe_reports.model.texts import join, say
 from aoe_reports.stats.budget import FALSE_ALARMS_PER_YEAR, WATCHED_NIGHTS
 from aoe_reports.stats.noise import FLOOR, compact, estimate, known
+from aoe_reports.topics.records.context import UNKNOWN
 
 if TYPE_CHECKING:
     from aoe_reports.history.series.series import Histories, SeriesLabels
@@ -28,12 +31,24 @@ _Key = tuple[str, str]
 """(scope, name) of a quantity."""
 
 
-def scatters_of(observed: Sequence[Observed], options: AbOptions) -> dict[Quantity, KnownScatter]:
-    """What is known of the scatter of quantities with too few repeats. Raises UsageError, StoreError."""
+def scatters_of(
+    observed: Sequence[Observed], options: AbOptions, hardware: Collection[str], notes: Notes
+) -> dict[Quantity, KnownScatter]:
+    """What is known of the scatter of quantities with too few repeats, of nights on this `hardware` where both are known. Raises UsageError, StoreError."""
     few = [one for one in observed if not one.design.is_enough]
     found = {one.quantity: scatter for one in few if options.samples for scatter in _of_samples(one)}
     if options.store is not None and few:
-        nights = _of_store(options.store, options, {one.quantity.workload.partition("/")[0] for one in few})
+        nights, labels = _of_store(options.store, options, {one.quantity.workload.partition("/")[0] for one in few})
+        other = {label.hardware for label in labels} - {*hardware} - {UNKNOWN} if hardware else set()
+        text = say("the noise is that of nights of {workload}", workload=labels[0].model if labels else UNKNOWN)
+        if other:
+            text = say(
+                "{text} on {stored}, these repeats ran on {hardware}",
+                text=text,
+                stored=", ".join(sorted(other)),
+                hardware=", ".join(sorted(hardware)),
+            )
+        notes.add([STORED_NOISE.found(options.store, text, severity="warning" if other else "info")])
         for one in few:
             scatter = nights.get((one.quantity.scope, one.quantity.name))
             if scatter is not None:
@@ -53,8 +68,8 @@ def _of_samples(one: Observed) -> Iterator[KnownScatter]:
     yield KnownScatter(max(math.sqrt(squares / free), FLOOR), min(free, MAX_FREE), "samples", (counts[0], counts[1]))
 
 
-def _of_store(uri: str, options: AbOptions, names: set[str]) -> Mapping[_Key, KnownScatter]:
-    """The scatter between nights of the workload, by scope and name; the median of its ranks."""
+def _of_store(uri: str, options: AbOptions, names: set[str]) -> tuple[Mapping[_Key, KnownScatter], list[SeriesLabels]]:
+    """(the scatter between nights of the workload, by scope and name, the median of its ranks; the series that it is of)."""
     from aoe_reports.history.detection.run import DetectorInput, run_detector  # noqa: PLC0415 -- polars
     from aoe_reports.history.origin import origin_of  # noqa: PLC0415
     from aoe_reports.history.runs.clocks import read_runs  # noqa: PLC0415
@@ -76,17 +91,24 @@ def _of_store(uri: str, options: AbOptions, names: set[str]) -> Mapping[_Key, Kn
     for index, labels in enumerate(histories.labels):
         if labels.model == model and lengths[index] >= MIN_NIGHTS:
             found.setdefault(_key_of(labels), []).append((float(sigmas[index]), int(lengths[index])))
-    return {
+    scatters = {
         key: KnownScatter(
             max(float(np.median([sigma for sigma, _ in several])), FLOOR), min(n for _, n in several) // 2, "store"
         )
         for key, several in found.items()
     }
+    return scatters, [labels for labels in histories.labels if labels.model == model]
 
 
 def _model_of(histories: Histories, named: str | None, names: set[str]) -> str:
     """The workload whose nights are meant: the one that is named, that the repeats name, or the only one. Raises UsageError."""
     models = {labels.model for labels in histories.labels}
+    if named is not None and named not in models:
+        raise UsageError(
+            say(
+                "--store: no nights of workload {name}; there are {names}", name=named, names=join(", ", sorted(models))
+            )
+        )
     for chosen in ({named} if named else set(), names & models, models):
         if len(chosen) == 1 and chosen <= models:
             return chosen.pop()

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from statistics import fmean
 
-from aoe_reports.jobs.ab.repeats import Repeat
+from aoe_reports.jobs.ab.causes import IN_TURNS
+from aoe_reports.jobs.ab.repeats import REQUESTS, Repeat
 from aoe_reports.jobs.ab.rules import (
     CONDITIONS_DIFFER,
+    DEAD_ROUNDS,
     DRIFT,
     FEW_REPEATS,
     NAMES_IGNORED,
@@ -16,17 +19,16 @@ from aoe_reports.jobs.ab.rules import (
     ONE_SIDE,
     ORDER_UNKNOWN,
     RANKS_DIFFER,
+    REQUESTS_FAILED,
     WARM_UP,
 )
 from aoe_reports.jobs.ab.verdicts import Judged, Observed
 from aoe_reports.model.findings import Finding
 from aoe_reports.model.history.metrics import value_change
 from aoe_reports.model.sides import SideFact
-from aoe_reports.model.texts import join, say
+from aoe_reports.model.texts import Text, join, say
 from aoe_reports.stats.two_sides import Difference, student
 
-IN_TURNS = 0.5
-"""Interleaving of a session (1: in turns, 0: one side after the other) below which its order is remarked on."""
 SURE = 0.005
 """How often a drift, or a warm-up, is seen where there is none."""
 _NAMED = 3
@@ -38,18 +40,10 @@ def remarks(sides: Sequence[Sequence[Repeat]], judged: Judged, facts: Sequence[S
     if judged.ignored is not None:
         yield NAMES_IGNORED.found(where, judged.ignored)
     if judged.one_side:
-        names = join(", ", [one.name for one in judged.one_side[:_NAMED]])
-        text = say("{count} quantities are on one side only: {names}", count=len(judged.one_side), names=names)
+        names = [" ".join(filter(None, (quantity.workload, quantity.name))) for quantity in judged.one_side]
+        text = say("{count} quantities are on one side only: {names}", count=len(names), names=_first(names))
         yield ONE_SIDE.found(where, text)
-    skipped = sorted({name for side in sides for repeat in side for name in repeat.not_judged})
-    if skipped:
-        text = say(
-            "not compared, as no good direction is known (see --metrics) or the value is 0 or less: {names}",
-            names=join(", ", skipped[:_NAMED])
-            if len(skipped) <= _NAMED
-            else say("{names} and {count} more", names=join(", ", skipped[:_NAMED]), count=len(skipped) - _NAMED),
-        )
-        yield NO_DIRECTION.found(where, text)
+    yield from _of_values_missing(sides, where)
     if any(row.reason is not None for row in judged.rows):
         row = next(row for row in judged.rows if row.reason is not None)
         yield FEW_REPEATS.found(where, row.reason or "")
@@ -68,11 +62,38 @@ def remarks(sides: Sequence[Sequence[Repeat]], judged: Judged, facts: Sequence[S
         yield CONDITIONS_DIFFER.found(where, join("; ", words[:_NAMED]))
 
 
+def _of_values_missing(sides: Sequence[Sequence[Repeat]], where: str) -> Iterator[Finding]:
+    """Metrics that are not compared, rounds that measured nothing, and requests that failed."""
+    unknown = sorted({name for side in sides for repeat in side for name in repeat.no_direction})
+    if unknown:
+        yield NO_DIRECTION.found(
+            where, say("no good direction is known (see --metrics): {names}", names=_first(unknown))
+        )
+    every = [repeat for side in sides for repeat in side]
+    for name in sorted({name for repeat in every for name in repeat.no_value}):
+        dead = [repeat.path for repeat in every if name in repeat.no_value]
+        if any(quantity.name == name for repeat in every for quantity in repeat.values):
+            text = say("{name} is 0 in {count} repeats ({paths})", name=name, count=len(dead), paths=_first(dead))
+            yield DEAD_ROUNDS.found(where, text)
+    for name in REQUESTS:
+        means = [[repeat.requests[name] for repeat in side if name in repeat.requests] for side in sides]
+        if all(means):
+            before, after = (fmean(values) for values in means)
+            if (after > before) if name == "failed" else (after < before):
+                text = say("{name} requests of a repeat: {before:g} → {after:g}", name=name, before=before, after=after)
+                yield REQUESTS_FAILED.found(where, text)
+
+
+def _first(names: Sequence[str]) -> Text:
+    words = join(", ", names[:_NAMED])
+    return words if len(names) <= _NAMED else say("{names} and {count} more", names=words, count=len(names) - _NAMED)
+
+
 def _of_order(judged: Judged, where: str) -> Iterator[Finding]:
     longest = max(judged.observed.values(), key=lambda one: len(one.values))
     if not longest.design.is_enough:
         return
-    if not judged.in_order:
+    if not longest.design.in_order:
         yield ORDER_UNKNOWN.found(
             where, say("no times here say in which order the repeats ran; they are taken as independent")
         )

@@ -26,7 +26,6 @@ from aoe_reports.stats.two_sides import (
     Difference,
     detectable,
     difference,
-    in_turns,
     known_noise,
     repeats_needed,
     student,
@@ -75,12 +74,11 @@ class Judged:
     one_side: list[Quantity]
     """Quantities that only one side has."""
     ignored: Text | None
-    in_order: bool
 
 
 def judge(sides: Sequence[Sequence[Repeat]], options: AbOptions, scatters: Mapping[Quantity, KnownScatter]) -> Judged:
     """Every quantity that both sides have. `scatters` are those of quantities with too few repeats to show their own."""
-    observed, one_side, ignored, in_order = observe(sides, options)
+    observed, one_side, ignored = observe(sides, options)
     tails = _tails(list(observed.values()))
     differences: dict[Quantity, tuple[Difference, int]] = {}
     for design, several in lists_by_key((one.design, one) for one in observed.values()).items():
@@ -101,7 +99,7 @@ def judge(sides: Sequence[Sequence[Repeat]], options: AbOptions, scatters: Mappi
     ]
     pairs.sort(key=lambda pair: _by_effect(pair[0]))
     rows, quantities = [row for row, _ in pairs], [quantity for _, quantity in pairs]
-    return Judged(rows, quantities, observed, differences, one_side, ignored, in_order)
+    return Judged(rows, quantities, observed, differences, one_side, ignored)
 
 
 def _distinct_inputs(quantities: Iterable[Quantity]) -> dict[Quantity, str]:
@@ -124,26 +122,27 @@ def _settings(inputs: str) -> dict[str, str]:
 
 def observe(
     sides: Sequence[Sequence[Repeat]], options: AbOptions
-) -> tuple[dict[Quantity, Observed], list[Quantity], Text | None, bool]:
-    """(the quantities that both sides have, those that one has, what was ignored of names, whether the order is known)."""
+) -> tuple[dict[Quantity, Observed], list[Quantity], Text | None]:
+    """(the quantities that both sides have, those that one has, what was ignored of names)."""
     names, ignored = named_alike(sides)
-    in_order = order_known([repeat for side in sides for repeat in side])
-    found: dict[Quantity, list[tuple[int, int | None, Value]]] = {}
+    measured: dict[Quantity, list[list[tuple[Repeat, Value]]]] = {}
     for number, (side, named) in enumerate(zip(sides, names, strict=True)):
         for repeat, name_of in zip(side, named, strict=True):
             for quantity, value in repeat.values.items():
                 if not options.metric or quantity.name in options.metric:
-                    found.setdefault(name_of[quantity], []).append((number, repeat.time_ns, value))
-    observed, one_side = {}, []
-    for quantity, several in found.items():
-        if len({side for side, _, _ in several}) == 1:
-            one_side.append(quantity)
-            continue
-        numbers = [side for side, _, _ in several]
-        order, known = in_turns([time if in_order else None for _, time, _ in several], numbers)
-        design = Design(tuple(numbers[place] for place in order), known)
-        observed[quantity] = Observed(quantity, design, tuple(several[place][2] for place in order))
-    return observed, one_side, ignored, in_order
+                    measured.setdefault(name_of[quantity], [[], []])[number].append((repeat, value))
+    both = {quantity: _observed(quantity, of_sides) for quantity, of_sides in measured.items() if all(of_sides)}
+    return both, [quantity for quantity in measured if quantity not in both], ignored
+
+
+def _observed(quantity: Quantity, sides: Sequence[Sequence[tuple[Repeat, Value]]]) -> Observed:
+    """In the order in which the repeats ran, where their times say it; else one side after the other."""
+    in_order = order_known([[repeat for repeat, _ in side] for side in sides])
+    repeats = [(repeat.time_ns, number, value) for number, side in enumerate(sides) for repeat, value in side]
+    if in_order:
+        repeats.sort(key=lambda each: (each[0] or 0, each[1]))
+    design = Design(tuple(number for _, number, _ in repeats), in_order)
+    return Observed(quantity, design, tuple(value for _, _, value in repeats))
 
 
 def _tails(observed: Sequence[Observed]) -> dict[Quantity, float]:
@@ -257,7 +256,8 @@ class _Judging:
         if self.options.fail_on == "never":
             return None
         gates = [gate for gate in self.gates if gate.watches(_labels(quantity))]
-        if verdict == "slower" and any(gate.holds(_labels(quantity), cost_change, share) for gate in gates):
+        is_beyond = verdict == "slower" and cost_change > self.options.same_within()
+        if is_beyond and any(gate.holds(_labels(quantity), cost_change, share) for gate in gates):
             return "slower"
         watched = gates and (quantity.scope in {*FIRST, METRIC} or bool(self.options.gate))
         is_open = self.options.fail_on == "not-proved-same" and verdict not in {"same", "faster"}

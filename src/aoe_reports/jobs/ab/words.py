@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections import Counter
 from collections.abc import Sequence
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 from aoe_reports.model.documents import JsonObject
 from aoe_reports.model.history.causes import reason_words
 from aoe_reports.model.history.changes import COMPUTING, WHOLE
+from aoe_reports.model.history.metrics import TIME_UNIT
 from aoe_reports.model.report import Grid, Highlight, Section
 from aoe_reports.model.rows import as_mapping, columns_of, telling_columns
 from aoe_reports.model.sides import VERDICT_WORDS, QuantityVerdict, SideCause, SideFact, describe
@@ -94,12 +96,18 @@ def _verdicts(rows: Sequence[QuantityVerdict]) -> Section:
         )
     if "workload" in alike and rows[0].workload not in {"", UNKNOWN}:
         sentences.append(say("Workload: {name}.", name=rows[0].workload))
-    if "unit" in alike and rows[0].unit is not None:
+    if "unit" in alike and rows[0].unit not in {None, TIME_UNIT}:
         sentences.append(say("Values are in {unit}.", unit=rows[0].unit))
     if len(shown) < len(rows):
         rest = len(rows) - len(shown)
         sentences.append(say("{count} more quantities are in JSON and CSV.", count=rest))
     grid = _grid(QuantityVerdict, [as_mapping(row) | dict.fromkeys(alike) for row in shown])
+    if "unit" in alike and rows[0].unit == TIME_UNIT:
+        columns = tuple(
+            dataclasses.replace(column, kind="ms") if column.key in {"before", "after"} else column
+            for column in grid.columns
+        )
+        grid = dataclasses.replace(grid, columns=columns)
     return Section(say("Verdicts"), sentences, grid=grid)
 
 
