@@ -118,25 +118,25 @@ def _of_benchmark(judged: Judged, facts: Sequence[SideFact], parts: Sequence[Cha
         quantity for quantity in judged.one_side if quantity.scope not in {METRIC, "model", "step", "computing"}
     ]
     if operators:
-        names = join(", ", [one.name for one in operators[:MAX_NAMED]])
+        names = join(", ", [quantity.name for quantity in operators[:MAX_NAMED]])
         yield count_of(
             len(operators),
             "{number} operator type runs on one side only ({names})",
             "{number} operator types run on one side only ({names})",
             names=names,
         )
-    calls = [(one, change) for one in judged.observed.values() if (change := _other_calls(one))]
-    for one, change in sorted(calls, key=lambda pair: -abs(pair[1]))[:MAX_NAMED]:
-        yield say("{name}: {change:+.1%} calls in a step", name=one.quantity.name, change=change)
+    calls = [(series, change) for series in judged.observed.values() if (change := _other_calls(series))]
+    for series, change in sorted(calls, key=lambda pair: -abs(pair[1]))[:MAX_NAMED]:
+        yield say("{name}: {change:+.1%} calls in a step", name=series.quantity.name, change=change)
 
     for part in parts:
         if part.cause in OTHER_INPUTS and part.name is not None:
             yield say("{name}: {cause}", name=part.name, cause=reason_words(part.cause, part.area))
 
 
-def _other_calls(one: Observed) -> float:
+def _other_calls(series: Observed) -> float:
     """Relative change of the calls in a step; 0 if within OTHER_CALLS or unknown."""
-    counts = [[value.calls for value in side if value.calls] for side in one.sides]
+    counts = [[value.calls for value in side if value.calls] for side in series.sides]
     if not all(counts):
         return 0.0
     change = fmean(counts[1]) / fmean(counts[0]) - 1

@@ -76,6 +76,6 @@ def _are_counters(sides: Sequence[Sequence[Repeat]]) -> bool:
 def _numbers(repeat: Repeat) -> Iterator[int]:
     """The number at the end of the workload of a repeat; none where it has several workloads or no number."""
     heads = {quantity.workload.partition("/")[0] for quantity in repeat.values}
-    found = [_COUNTER.search(head) for head in heads]
-    if len(found) == 1 and found[0] is not None:
-        yield int(found[0][1])
+    counters = [_COUNTER.search(head) for head in heads]
+    if len(counters) == 1 and counters[0] is not None:
+        yield int(counters[0][1])

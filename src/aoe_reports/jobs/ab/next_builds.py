@@ -68,19 +68,27 @@ def _values(
     measured = [side for side in repeats if side]
     names, _ = named_alike([repeats[0], [repeat for side in repeats[1:] for repeat in side]])
     named = iter([*names[0], *names[1]])
-    found: list[dict[Quantity, list[tuple[float, Better]]]] = []
+    of_builds: list[dict[Quantity, list[tuple[float, Better]]]] = []
     for side in repeats:
         values: dict[Quantity, list[tuple[float, Better]]] = {}
         for repeat in side:
             common = next(named)
-            for one, value in repeat.values.items():
-                values.setdefault(common[one], []).append((value.cost, value.better))
-        found.append(values)
-    both = [one for one in found[0] if one in found[-1] and (not options.metric or one.name in options.metric)]
+            for quantity, value in repeat.values.items():
+                values.setdefault(common[quantity], []).append((value.cost, value.better))
+        of_builds.append(values)
+    both = [
+        quantity
+        for quantity in of_builds[0]
+        if quantity in of_builds[-1] and (not options.metric or quantity.name in options.metric)
+    ]
     if not measured or not both:
         return None
-    quantity = next((one for one in both if one.scope in FIRST), both[0])
-    return quantity, found[0][quantity][0][1], [[cost for cost, _ in values.get(quantity, [])] for values in found]
+    quantity = next((quantity for quantity in both if quantity.scope in FIRST), both[0])
+    return (
+        quantity,
+        of_builds[0][quantity][0][1],
+        [[cost for cost, _ in values.get(quantity, [])] for values in of_builds],
+    )
 
 
 def _rows(builds: Sequence[Build], costs: Sequence[Sequence[float]], plan: Plan, better: Better) -> list[BuildRow]:
@@ -88,33 +96,33 @@ def _rows(builds: Sequence[Build], costs: Sequence[Sequence[float]], plan: Plan,
     first = median(costs[0])
     return [
         BuildRow(
-            position=place + 1,
+            position=index + 1,
             build=build.name,
             repeats=len(of_build),
             value=value_of(median(of_build), better) if of_build else None,
             change=value_change(median(of_build) / first - 1, better) if of_build else None,
-            probability=chances.get(place),
-            measure=plan.repeats if place in plan.builds else None,
+            probability=chances.get(index),
+            measure=plan.repeats if index in plan.builds else None,
         )
-        for place, (build, of_build) in enumerate(zip(builds, costs, strict=True))
+        for index, (build, of_build) in enumerate(zip(builds, costs, strict=True))
     ]
 
 
 def _headline(builds: Sequence[Build], quantity: Quantity, plan: Plan, change: float) -> Text:
     what = say("The step") if quantity.scope == "step" else quantity.name
     if plan.state == "found":
-        one = plan.likely[0]
+        boundary = plan.likely[0]
         return say(
             "{what} changed by {change:+.1%} with build {build} (probability {chance:.0%}; {before} is the last before).",
             what=what,
             change=change,
-            build=builds[one.after].name,
-            chance=one.probability,
-            before=builds[one.before].name,
+            build=builds[boundary.after].name,
+            chance=boundary.probability,
+            before=builds[boundary.before].name,
         )
     if plan.state == "no-single-step":
         return say("{what} did not change in one build: there are several changes, or a drift.", what=what)
-    names = join(", ", [builds[place].name for place in plan.builds[:MAX_NAMED]])
+    names = join(", ", [builds[index].name for index in plan.builds[:MAX_NAMED]])
     more = _more_repeats(plan.repeats)
     if plan.state == "ends-not-apart":
         return say(

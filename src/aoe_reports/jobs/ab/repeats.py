@@ -168,7 +168,7 @@ def read_side(
     reader = TypesReader()
     reading = read_units(reader, paths, options.asked_for(paths), executor=executor, progress=progress)
     captures = {
-        str(unit.capture.root): tuple(one.capture for one in units)
+        str(unit.capture.root): tuple(member.capture for member in units)
         for units in units_by_run(reading.asked.units).values()
         for unit in units
     }
@@ -219,34 +219,34 @@ def _repeats_of(run: Run, captures: tuple[Capture, ...], declarations: Declarati
             benchmark={},
             captures=captures,
             hardware=run.records[0].hardware,
-            ranks=frozenset(one.rank_id for one in run.records if one.rank_id is not None),
+            ranks=frozenset(record.rank_id for record in run.records if record.rank_id is not None),
         )
 
 
 def _of_profile(records: Sequence[Record]) -> Iterator[tuple[Quantity, Value]]:
     """The mean step, and what each operator type takes of a step; the mean of all ranks and devices."""
-    devices = lists_by_key(((one.rank_id, one.device_id), one) for one in records if one.phase is None)
-    steps = {place: one for place, several in devices.items() for one in several if one.scope == "step"}
+    devices = lists_by_key(((record.rank_id, record.device_id), record) for record in records if record.phase is None)
+    steps = {device: record for device, of_device in devices.items() for record in of_device if record.scope == "step"}
     model = records[0].model
-    if steps and sum(one.runtime_ms_mean for one in steps.values()) > 0:
-        mean = sum(one.runtime_ms_mean for one in steps.values()) / len(steps)
+    if steps and sum(record.runtime_ms_mean for record in steps.values()) > 0:
+        mean = sum(record.runtime_ms_mean for record in steps.values()) / len(steps)
         yield Quantity(model, "", "step", "step"), Value(mean, "lower")
-    typed = any(one.scope == "op_type" for one in records)
+    typed = any(record.scope == "op_type" for record in records)
     parts = frozenset({"communication", "op_type" if typed else "op"})
     busy = {
-        place: several
-        for place, several in devices.items()
-        if any(one.total_ns for one in several if one.scope in parts)
+        device: of_device
+        for device, of_device in devices.items()
+        if any(record.total_ns for record in of_device if record.scope in parts)
     }
     times: dict[tuple[str, str], float] = defaultdict(float)
     calls: dict[tuple[str, str], float] = defaultdict(float)
-    for place, several in busy.items():
-        count = _steps_with_tasks(steps.get(place)) or 1
-        for one in several:
-            if one.scope in parts and one.total_ns is not None:
-                key = one.scope, one.op_type or one.op_name or "unknown"
-                times[key] += one.total_ns / NS_PER_MS / count
-                calls[key] += (one.count or 0) / count
+    for device, of_device in busy.items():
+        count = _steps_with_tasks(steps.get(device)) or 1
+        for record in of_device:
+            if record.scope in parts and record.total_ns is not None:
+                key = record.scope, record.op_type or record.op_name or "unknown"
+                times[key] += record.total_ns / NS_PER_MS / count
+                calls[key] += (record.count or 0) / count
     for (scope, name), time in times.items():
         if time <= 0:
             continue
@@ -260,20 +260,20 @@ def _steps_with_tasks(step: Record | None) -> int:
     """The steps that a device's tasks are of."""
     if step is None:
         return 0
-    told = step.metrics.get(STEPS_WITH_TASKS)
-    return int(told) if isinstance(told, int | float) else step.count or 0
+    with_tasks = step.metrics.get(STEPS_WITH_TASKS)
+    return int(with_tasks) if isinstance(with_tasks, int | float) else step.count or 0
 
 
 def _measurements(run: Run, declarations: Declarations) -> Iterator[Repeat]:
     """Each record of a benchmark is a repeat; the records of one file that measure different things are one."""
     seen: Counter[str] = Counter()
     rounds: dict[int, list[Record]] = {}
-    for one in run.records:
-        number = seen[one.series_id]
-        seen[one.series_id] += 1
-        rounds.setdefault(number, []).append(one)
+    for record in run.records:
+        number = seen[record.series_id]
+        seen[record.series_id] += 1
+        rounds.setdefault(number, []).append(record)
     for records in rounds.values():
-        first = min(records, key=lambda one: one.timestamp_ns)
+        first = min(records, key=lambda record: record.timestamp_ns)
         time_ns, of_file = _time_of(first, Path(run.header.path))
         metrics = [
             (metric, meaning_of(metric.name, metric.told, declarations).better)
@@ -284,18 +284,18 @@ def _measurements(run: Run, declarations: Declarations) -> Iterator[Repeat]:
         benchmark = [
             _flat(
                 {
-                    "arguments": one.workload_args,
-                    "engine_config": one.engine_config,
-                    "runtime_config": one.runtime_config,
+                    "arguments": record.workload_args,
+                    "engine_config": record.engine_config,
+                    "runtime_config": record.runtime_config,
                 }
             )
-            for one in records
+            for record in records
         ]
         yield Repeat(
             path=run.header.path,
             time_ns=time_ns,
             of_file=of_file,
-            values=dict(pair for one in records for pair in _of_benchmark(one, declarations)),
+            values=dict(pair for record in records for pair in _of_benchmark(record, declarations)),
             environment=_environment(first),
             benchmark={
                 key if is_single else f"{record.workload} {key}": value
@@ -350,13 +350,13 @@ def _environment(record: Record) -> dict[str, str]:
 
 def _settings(captures: Sequence[Capture]) -> dict[str, str]:
     """What info files say of versions, the chip and the host."""
-    found: dict[str, set[str]] = {}
+    settings: dict[str, set[str]] = {}
     for capture in captures:
         info = capture.info
         for what, value in {"device type": info.device_type, **info.settings}.items():
             if value is not None:
-                found.setdefault(what, set()).add(value)
-    return {what: ", ".join(sorted(values)) for what, values in found.items()}
+                settings.setdefault(what, set()).add(value)
+    return {what: ", ".join(sorted(values)) for what, values in settings.items()}
 
 
 def _flat(configs: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:

@@ -35,10 +35,12 @@ def scatters_of(
     observed: Sequence[Observed], options: AbOptions, hardware: Collection[str], notes: Notes
 ) -> dict[Quantity, KnownScatter]:
     """What is known of the scatter of quantities with too few repeats, of nights on this `hardware` where both are known. Raises UsageError, StoreError."""
-    few = [one for one in observed if not one.design.is_enough]
-    found = {one.quantity: scatter for one in few if options.samples for scatter in _of_samples(one)}
+    few = [series for series in observed if not series.design.is_enough]
+    scatters = {series.quantity: scatter for series in few if options.samples for scatter in _of_samples(series)}
     if options.store is not None and few:
-        nights, labels = _of_store(options.store, options, {one.quantity.workload.partition("/")[0] for one in few})
+        nights, labels = _of_store(
+            options.store, options, {series.quantity.workload.partition("/")[0] for series in few}
+        )
         other = {label.hardware for label in labels} - {*hardware} - {UNKNOWN} if hardware else set()
         text = say("the noise is that of nights of {workload}", workload=labels[0].model if labels else UNKNOWN)
         if other:
@@ -49,22 +51,22 @@ def scatters_of(
                 hardware=", ".join(sorted(hardware)),
             )
         notes.add([STORED_NOISE.found(options.store, text, severity="warning" if other else "info")])
-        for one in few:
-            scatter = nights.get((one.quantity.scope, one.quantity.name))
+        for series in few:
+            scatter = nights.get((series.quantity.scope, series.quantity.name))
             if scatter is not None:
-                found[one.quantity] = scatter
-    return found
+                scatters[series.quantity] = scatter
+    return scatters
 
 
-def _of_samples(one: Observed) -> Iterator[KnownScatter]:
+def _of_samples(series: Observed) -> Iterator[KnownScatter]:
     """Pooled over all results of both sides; none where one of them does not say how its single times scatter."""
-    values = one.values
+    values = series.values
     if any(value.std is None or value.samples < 2 for value in values):  # noqa: PLR2004 -- one time has no scatter
         return
     shares = [min((value.std or 0.0) / value.cost, MAX_SCATTER) for value in values]
     free = sum(value.samples - 1 for value in values)
     squares = sum((value.samples - 1) * share**2 for value, share in zip(values, shares, strict=True))
-    counts = [round(sum(value.samples for value in side) / len(side)) for side in one.sides]
+    counts = [round(sum(value.samples for value in side) / len(side)) for side in series.sides]
     yield KnownScatter(max(math.sqrt(squares / free), FLOOR), min(free, MAX_FREE), "samples", (counts[0], counts[1]))
 
 
@@ -87,15 +89,15 @@ def _of_store(uri: str, options: AbOptions, names: set[str]) -> tuple[Mapping[_K
     model = _model_of(histories, options.workload, names)
     logs, _, lengths = compact(histories.costs)
     sigmas, _ = estimate(logs, lengths, known(np.maximum(lengths, 1)))
-    found: dict[_Key, list[tuple[float, int]]] = {}
+    sigmas_of: dict[_Key, list[tuple[float, int]]] = {}
     for index, labels in enumerate(histories.labels):
         if labels.model == model and lengths[index] >= MIN_NIGHTS:
-            found.setdefault(_key_of(labels), []).append((float(sigmas[index]), int(lengths[index])))
+            sigmas_of.setdefault(_key_of(labels), []).append((float(sigmas[index]), int(lengths[index])))
     scatters = {
         key: KnownScatter(
-            max(float(np.median([sigma for sigma, _ in several])), FLOOR), min(n for _, n in several) // 2, "store"
+            max(float(np.median([sigma for sigma, _ in group])), FLOOR), min(n for _, n in group) // 2, "store"
         )
-        for key, several in found.items()
+        for key, group in sigmas_of.items()
     }
     return scatters, [labels for labels in histories.labels if labels.model == model]
 

@@ -48,7 +48,7 @@ def remarks(sides: Sequence[Sequence[Repeat]], judged: Judged, facts: Sequence[S
         row = next(row for row in judged.rows if row.reason is not None)
         yield FEW_REPEATS.found(where, row.reason or "")
     yield from _of_order(judged, where)
-    ranks = {one.ranks for side in sides for one in side if one.captures}
+    ranks = {repeat.ranks for side in sides for repeat in side if repeat.captures}
     if len(ranks) > 1:
         every, common = frozenset[int]().union(*ranks), frozenset[int].intersection(*ranks)
         missing = join(", ", map(str, sorted(every - common)[:_NAMED]))
@@ -90,7 +90,7 @@ def _first(names: Sequence[str]) -> Text:
 
 
 def _of_order(judged: Judged, where: str) -> Iterator[Finding]:
-    longest = max(judged.observed.values(), key=lambda one: len(one.values))
+    longest = max(judged.observed.values(), key=lambda series: len(series.values))
     if not longest.design.is_enough:
         return
     if not longest.design.in_order:

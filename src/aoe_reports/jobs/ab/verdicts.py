@@ -81,21 +81,22 @@ def judge(sides: Sequence[Sequence[Repeat]], options: AbOptions, scatters: Mappi
     observed, one_side, ignored = observe(sides, options)
     tails = _tails(list(observed.values()))
     differences: dict[Quantity, tuple[Difference, int]] = {}
-    for design, several in lists_by_key((one.design, one) for one in observed.values()).items():
+    for design, group in lists_by_key((series.design, series) for series in observed.values()).items():
         if design.is_enough:
-            logs = np.log(np.array([[value.cost for value in one.values] for one in several]))
-            found = difference(logs, design)
-            differences |= {one.quantity: (found, place) for place, one in enumerate(several)}
+            logs = np.log(np.array([[value.cost for value in series.values] for series in group]))
+            estimate = difference(logs, design)
+            differences |= {series.quantity: (estimate, index) for index, series in enumerate(group)}
     judging = _Judging(options, scatters, options.gates(), _step_ms(observed))
     inputs = _distinct_inputs(observed)
     pairs = [
         (
             replace(
-                judging.row(one, tails[one.quantity], differences.get(one.quantity)), inputs=inputs.get(one.quantity)
+                judging.row(series, tails[series.quantity], differences.get(series.quantity)),
+                inputs=inputs.get(series.quantity),
             ),
-            one.quantity,
+            series.quantity,
         )
-        for one in observed.values()
+        for series in observed.values()
     ]
     pairs.sort(key=lambda pair: _by_effect(pair[0]))
     rows, quantities = [row for row, _ in pairs], [quantity for _, quantity in pairs]
@@ -104,15 +105,15 @@ def judge(sides: Sequence[Sequence[Repeat]], options: AbOptions, scatters: Mappi
 
 def _distinct_inputs(quantities: Iterable[Quantity]) -> dict[Quantity, str]:
     """What tells quantities of one workload and name apart: the arguments and settings that differ between them."""
-    found: dict[Quantity, str] = {}
+    words: dict[Quantity, str] = {}
     for alike in lists_by_key((quantity._replace(inputs=""), quantity) for quantity in quantities).values():
         settings = [_settings(quantity.inputs) for quantity in alike]
         names = sorted({name for each in settings for name in each})
         differing = [name for name in names if len({each.get(name) for each in settings}) > 1]
         for quantity, each in zip(alike, settings, strict=True):
             if differing:
-                found[quantity] = ", ".join(f"{name}={each[name]}" for name in differing if name in each)
-    return found
+                words[quantity] = ", ".join(f"{name}={each[name]}" for name in differing if name in each)
+    return words
 
 
 def _settings(inputs: str) -> dict[str, str]:
@@ -147,24 +148,26 @@ def _observed(quantity: Quantity, sides: Sequence[Sequence[tuple[Repeat, Value]]
 
 def _tails(observed: Sequence[Observed]) -> dict[Quantity, float]:
     """The error of each end of each interval: workloads share ERROR evenly; within one, what is whole has half, its parts and metrics by their time, or evenly, the rest."""
-    workloads = lists_by_key((one.quantity[:2], one) for one in observed)
+    workloads = lists_by_key((series.quantity[:2], series) for series in observed)
     tails: dict[Quantity, float] = {}
-    for several in workloads.values():
-        first = [one for one in several if one.quantity.scope in FIRST]
-        rest = [one for one in several if one.quantity.scope not in FIRST]
+    for group in workloads.values():
+        first = [series for series in group if series.quantity.scope in FIRST]
+        rest = [series for series in group if series.quantity.scope not in FIRST]
         halves = 2 if first and rest else 1
         for part in (first, rest):
             weights = _weights(part)
-            for one in part:
-                tails[one.quantity] = ERROR / len(workloads) / halves * weights[one.quantity]
+            for series in part:
+                tails[series.quantity] = ERROR / len(workloads) / halves * weights[series.quantity]
     return tails
 
 
 def _weights(part: Sequence[Observed]) -> dict[Quantity, float]:
     """Shares that add up to 1: those of operators by the time that the baseline spends in them, of metrics alike."""
     sizes = {
-        one.quantity: 1.0 if one.quantity.scope in {METRIC, *FIRST} else float(np.mean([v.cost for v in one.sides[0]]))
-        for one in part
+        series.quantity: 1.0
+        if series.quantity.scope in {METRIC, *FIRST}
+        else float(np.mean([v.cost for v in series.sides[0]]))
+        for series in part
     }
     whole = sum(sizes.values())
     return {quantity: size / whole for quantity, size in sizes.items()}
@@ -172,12 +175,12 @@ def _weights(part: Sequence[Observed]) -> dict[Quantity, float]:
 
 def _step_ms(observed: Mapping[Quantity, Observed]) -> dict[str, float]:
     """The median step of the baseline by workload, else its whole computing time."""
-    found: dict[str, float] = {}
+    steps_ms: dict[str, float] = {}
     for scope in (COMPUTING, "step"):
-        for quantity, one in observed.items():
+        for quantity, series in observed.items():
             if quantity.scope == scope:
-                found[quantity.workload] = median(value.cost for value in one.sides[0])
-    return found
+                steps_ms[quantity.workload] = median(value.cost for value in series.sides[0])
+    return steps_ms
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,30 +190,30 @@ class _Judging:
     gates: Sequence[Gate]
     steps_ms: Mapping[str, float]
 
-    def row(self, one: Observed, tail: float, found: tuple[Difference, int] | None) -> QuantityVerdict:
+    def row(self, series: Observed, tail: float, estimate: tuple[Difference, int] | None) -> QuantityVerdict:
         """The verdict on one quantity."""
-        known = None if found is not None else self.scatters.get(one.quantity)
+        known = None if estimate is not None else self.scatters.get(series.quantity)
         if known is not None:
-            found = _by_known_noise(one, known), 0
-        before, after = (median(value.cost for value in side) for side in one.sides)
-        better = one.values[0].better
-        if found is None:
-            return self._row(one, "cannot tell", before, after, after / before - 1, reason=_too_few(one))
-        measured, place = found
-        free = int(measured.free[place])
-        effect, error = float(measured.effect[place]), float(measured.error[place])
+            estimate = _by_known_noise(series, known), 0
+        before, after = (median(value.cost for value in side) for side in series.sides)
+        better = series.values[0].better
+        if estimate is None:
+            return self._row(series, "cannot tell", before, after, after / before - 1, reason=_too_few(series))
+        measured, index = estimate
+        free = int(measured.free[index])
+        effect, error = float(measured.effect[index]), float(measured.error[index])
         reach = student(free, tail) * error
         margin = math.log1p(self.options.same_within())
         low, high = effect - reach, effect + reach
         verdict = _verdict(low, high, margin)
         ends = sorted(value_change(math.expm1(end), better) for end in (low, high))
-        scatter = float(measured.scatter[place])
+        scatter = float(measured.scatter[index])
         needed = repeats_needed(effect, scatter, tail, margin) if verdict == "cannot tell" else None
         if needed is not None and known is not None:
             needed = math.ceil(needed / min(known.samples))
-        have = min(one.design.counts)
+        have = min(series.design.counts)
         return self._row(
-            one,
+            series,
             verdict,
             before,
             after,
@@ -225,9 +228,9 @@ class _Judging:
         )
 
     def _row(
-        self, one: Observed, verdict: SideVerdict, before: float, after: float, cost_change: float, **more: object
+        self, series: Observed, verdict: SideVerdict, before: float, after: float, cost_change: float, **more: object
     ) -> QuantityVerdict:
-        quantity, better = one.quantity, one.values[0].better
+        quantity, better = series.quantity, series.values[0].better
         step_ms = self.steps_ms.get(quantity.workload)
         share = None
         if step_ms and quantity.scope not in {METRIC, "model"}:
@@ -242,8 +245,8 @@ class _Judging:
             better=better,
             before=value_of(before, better),
             after=value_of(after, better),
-            baseline_repeats=one.design.counts[0],
-            candidate_repeats=one.design.counts[1],
+            baseline_repeats=series.design.counts[0],
+            candidate_repeats=series.design.counts[1],
             margin=self.options.same_within(),
             step_share=share,
             fails=self._fails(quantity, verdict, cost_change, share),
@@ -276,17 +279,17 @@ def _verdict(low: float, high: float, margin: float) -> SideVerdict:
     return "slower" if low > 0 else "faster" if high < 0 else "cannot tell"
 
 
-def _by_known_noise(one: Observed, known: KnownScatter) -> Difference:
-    logs = np.log(np.array([[value.cost for value in one.values]]))
-    measured = known_noise(logs, one.design, np.array([known.sigma]), known.free)
-    times = [count * samples for count, samples in zip(one.design.counts, known.samples, strict=True)]
+def _by_known_noise(series: Observed, known: KnownScatter) -> Difference:
+    logs = np.log(np.array([[value.cost for value in series.values]]))
+    measured = known_noise(logs, series.design, np.array([known.sigma]), known.free)
+    times = [count * samples for count, samples in zip(series.design.counts, known.samples, strict=True)]
     return measured._replace(error=np.array([known.sigma * math.sqrt(1 / times[0] + 1 / times[1])]))
 
 
-def _too_few(one: Observed) -> Text:
-    n, m = one.design.counts
+def _too_few(series: Observed) -> Text:
+    n, m = series.design.counts
     return say(
-        "{before} against {after} repeats prove nothing: measure each side at least 3 times, in turns",
+        "too few repeats ({before} against {after}) to know the noise: measure each side at least 3 times, in turns",
         before=n,
         after=m,
     )

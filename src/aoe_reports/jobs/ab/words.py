@@ -61,27 +61,27 @@ def sections_of(
         return []
     sections = [
         _verdicts(rows),
-        Section(say("What may be the reason"), grid=_grid(SideCause, [as_mapping(one) for one in causes])),
+        Section(say("What may be the reason"), grid=_grid(SideCause, [as_mapping(each) for each in causes])),
     ]
     if parts:
-        mine = [as_mapping(part) | {"cause": reason_words(part.cause, part.area)} for part in parts]
+        shown = [as_mapping(part) | {"cause": reason_words(part.cause, part.area)} for part in parts]
         sections.append(
             Section(
                 say("What the difference consists of"),
                 [say("Between the median captures of the sides; the parts add up to the change of their steps.")],
-                grid=_grid(ChangePart, mine),
+                grid=_grid(ChangePart, shown),
             )
         )
     if facts:
         sections.append(
-            Section(say("What differs between the sides"), grid=_grid(SideFact, [as_mapping(one) for one in facts]))
+            Section(say("What differs between the sides"), grid=_grid(SideFact, [as_mapping(each) for each in facts]))
         )
     return sections
 
 
 def _verdicts(rows: Sequence[QuantityVerdict]) -> Section:
     counts = Counter(row.verdict for row in rows)
-    shown = [row for place, row in enumerate(rows) if place < _SHOWN or row.fails]
+    shown = [row for index, row in enumerate(rows) if index < _SHOWN or row.fails]
     words = [
         say("{verdict}: {count}", verdict=VERDICT_WORDS[name], count=counts[name])
         for name in VERDICT_WORDS
