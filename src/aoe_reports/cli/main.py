@@ -135,7 +135,7 @@ def _asks_for_help(arguments: list[str]) -> bool:
 
 
 def _start() -> Iterator[str]:
-    """Three jobs with one command each, and where to go on."""
+    """Jobs with one command each, and where to go on."""
     yield f"aoe-reports {__version__}: {translated(say('outputs of msprof and AOE. Where to start:'))}"
     yield ""
     for job, command in (
