@@ -329,6 +329,15 @@ def test_different_benchmarks_are_not_repeats_of_one(cli: Cli, tmp_path: Path) -
     ]  # fmt: skip
 
 
+def test_folders_that_count_repeats_are_no_names(cli: Cli, slower: Path, tmp_path: Path) -> None:
+    for side in ("old", "new"):
+        for number in range(1, 6):
+            shutil.copytree(slower / side / f"run{number}", tmp_path / side / f"r{number}")
+    assert (
+        rows_of(cli("ab", "--format", "json", tmp_path / "old", "--", tmp_path / "new"))["step"]["verdict"] == "slower"
+    )
+
+
 def test_numbers_that_count_repeats_are_no_names(cli: Cli, tmp_path: Path) -> None:
     for number in range(1, 4):
         for side in ("a", "b"):

@@ -101,16 +101,14 @@ def test_ends_that_may_be_alike_are_to_be_repeated() -> None:
     assert plan_next([OLD, [], OLD]).repeats is None
 
 
-def test_without_a_known_scatter_single_repeats_prove_nothing() -> None:
+def test_single_repeats_prove_nothing() -> None:
     plan = plan_next([[0.0], [], [0.05]])
     assert (plan.state, plan.repeats, plan.scatter) == ("ends-not-apart", 2, None)
-    known = plan_next([[0.0], [], [0.05]], known=0.01)
-    assert (known.state, known.builds, known.scatter) == ("measure", (1,), 0.01)
 
 
 def test_one_bad_repeat_does_not_move_the_boundary() -> None:
     bad = [*OLD[:4], 0.3]
-    assert 0.005 < (pooled_scatter([bad, OLD, NEW], None) or 0) < 0.02
+    assert 0.005 < (pooled_scatter([bad, OLD, NEW]) or 0) < 0.02
     assert [b.before for b in plan_next(history(9, b4=bad, b5=NEW)).likely] == [4]
 
 

@@ -35,7 +35,7 @@ class QuantityVerdict:
     name: str = column("Quantity")
     metric: str | None = column(default=None)
     inputs: str | None = column("With", default=None)
-    """Arguments and settings, where they tell this quantity from others of its name."""
+    """The arguments and settings that distinguish this quantity from others of its name."""
     unit: str | None = column("Unit", default=None)
     better: str = column()
     before: float | None = column("Baseline median", "number", default=None)
@@ -102,7 +102,7 @@ VERDICT_WORDS = {
 
 
 def named(row: QuantityVerdict) -> str:
-    """What was measured: the step, an operator type, a benchmark or its metric, with the arguments that tell it from others."""
+    """What was measured: the step, an operator type, a benchmark or its metric, with the arguments that distinguish it from others."""
     name = (
         say("The step") if row.scope == "step" else row.workload if row.scope == "model" and row.workload else row.name
     )

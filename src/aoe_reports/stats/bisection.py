@@ -22,7 +22,6 @@ from aoe_reports.stats.two_sides import (
     MIN_TOGETHER,
     Design,
     difference,
-    known_noise,
     repeats_needed,
     student,
 )
@@ -30,8 +29,6 @@ from aoe_reports.stats.two_sides import (
 State = Literal["ends-not-apart", "measure", "found", "no-single-step"]
 
 CERTAINTY = 0.95
-_KNOWN_FREE = 1000
-"""Degrees of freedom of a scatter that is known: as good as exact."""
 SEVERAL = math.log(200)
 """Log Bayes factor from which two changes explain the repeats clearly better than one."""
 
@@ -64,28 +61,27 @@ class Plan:
     """The smallest set that reaches the certainty, most probable first."""
 
 
-def plan_next(logs: Builds, known: float | None = None, machines: int = 1, certainty: float = CERTAINTY) -> Plan:
-    """The plan for these builds; `known` is the scatter of a repeat where the repeats are too few to show it."""
-    scatter = pooled_scatter(logs, known)
+def plan_next(logs: Builds, machines: int = 1) -> Plan:
+    """The plan for these builds."""
+    scatter = pooled_scatter(logs)
     first, last = len(logs[0]), len(logs[-1])
     ends, design = (0, len(logs) - 1), Design((0,) * first + (1,) * last, in_order=False)
-    if scatter is None or not (design.is_enough or known):
+    if scatter is None or not design.is_enough:
         return Plan("ends-not-apart", ends, max((MIN_TOGETHER + 1) // 2 - min(first, last), 1), 1, 0.0, scatter)
-    values, enough = np.array([[*logs[0], *logs[-1]]]), design.is_enough
-    sides = difference(values, design) if enough else known_noise(values, design, np.array([scatter]), _KNOWN_FREE)
+    sides = difference(np.array([[*logs[0], *logs[-1]]]), design)
     tail = student(int(sides.free[0]), ERROR)
     effect = float(sides.effect[0])
     if abs(effect) <= tail * float(sides.error[0]):
         needed = repeats_needed(effect, float(sides.scatter[0]), ERROR, 0.0)
         return Plan("ends-not-apart", ends, needed and max(needed - min(first, last), 1), 1, effect, scatter)
-    return _search(posterior(logs, scatter), scatter, machines, certainty)
+    return _search(posterior(logs, scatter), scatter, machines)
 
 
-def _search(belief: Posterior, scatter: float, machines: int, certainty: float) -> Plan:
+def _search(belief: Posterior, scatter: float, machines: int) -> Plan:
     chances, effect = belief.chances, float(belief.chances @ (belief.new - belief.old))
     boundaries = tuple(Boundary(place, place + 1, float(chance)) for place, chance in enumerate(chances))
     ordered = np.argsort(-chances, kind="stable")
-    count = min(int(np.searchsorted(np.cumsum(chances[ordered]), certainty - 1e-9)) + 1, len(chances))
+    count = min(int(np.searchsorted(np.cumsum(chances[ordered]), CERTAINTY - 1e-9)) + 1, len(chances))
     likely = tuple(boundaries[place] for place in ordered[:count])
     several = belief.several > SEVERAL
     if several or count == 1:
@@ -93,7 +89,7 @@ def _search(belief: Posterior, scatter: float, machines: int, certainty: float) 
     builds = _next_builds(belief, machines)
     entropy = -float(chances @ np.log(np.maximum(chances, 1e-300)))
     rounds = max(math.ceil(entropy / math.log(len(builds) + 1) - 1e-9), 1)
-    repeats = look_repeats(effect, scatter, (1 - certainty) / rounds)
+    repeats = look_repeats(effect, scatter, (1 - CERTAINTY) / rounds)
     return Plan("measure", builds, repeats, rounds, effect, scatter, boundaries, likely)
 
 

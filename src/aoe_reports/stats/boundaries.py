@@ -75,12 +75,12 @@ def _likelihood(measured: Builds, scatter: float) -> tuple[Floats, Floats]:
     return levels, np.add.reduceat(logs, np.cumsum(counts) - counts, axis=0) / memory
 
 
-def pooled_scatter(logs: Builds, known: float | None) -> float | None:
-    """Standard deviation of a repeat about its build, at least FLOOR; `known` where fewer than 3 degrees of freedom are left."""
+def pooled_scatter(logs: Builds) -> float | None:
+    """Standard deviation of a repeat about its build, at least FLOOR; None where fewer than 3 degrees of freedom are left."""
     repeated = [values for values in logs if len(values) > 1]
     free = sum(map(len, repeated)) - len(repeated)
     if free < MIN_TOGETHER - 2:
-        return None if known is None else max(known, FLOOR)
+        return None
     medians = [median(values) for values in repeated]
     off = np.abs(np.concatenate(repeated) - np.repeat(medians, [len(values) for values in repeated]))
     # as many distances as there are medians are about 0 by construction

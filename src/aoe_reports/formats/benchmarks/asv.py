@@ -10,7 +10,8 @@ from collections.abc import Iterator, Mapping
 from itertools import product
 from typing import Any
 
-from aoe_reports.formats.benchmarks.form import BenchmarkForm, Entry, in_ms, is_number, is_time, metric, record_of
+from aoe_reports.formats.benchmarks.form import BenchmarkForm, Entry, in_ms, is_time, metric, record_of
+from aoe_reports.formats.records.metrics import is_number
 from aoe_reports.model.documents import JsonObject, object_of
 from aoe_reports.model.texts import say
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, NamedTuple, TypeGuard
 
+from aoe_reports.formats.records.metrics import is_number
 from aoe_reports.formats.records.record import SCHEMA_VERSION
 from aoe_reports.model.documents import JsonObject
 from aoe_reports.model.history.metrics import Better
@@ -70,16 +70,6 @@ def metric(value: float, unit: str | None, better: Better | None) -> JsonObject:
     """A metric that says what it means."""
     told: JsonObject = {"value": value}
     return told | ({"unit": unit} if unit else {}) | ({"better": better} if better else {})
-
-
-def is_number(value: Any) -> TypeGuard[int | float]:
-    """Whether a value is a finite number that a float holds."""
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        return False
-    try:
-        return math.isfinite(value)
-    except OverflowError:  # a whole number that no float holds
-        return False
 
 
 def is_time(value: Any) -> TypeGuard[int | float]:

@@ -7,7 +7,8 @@ from decimal import Decimal
 from statistics import fmean, stdev
 from typing import Any
 
-from aoe_reports.formats.benchmarks.form import BenchmarkForm, Entry, is_number, is_time, metric, record_of
+from aoe_reports.formats.benchmarks.form import BenchmarkForm, Entry, is_time, metric, record_of
+from aoe_reports.formats.records.metrics import is_number
 from aoe_reports.model.documents import object_of
 from aoe_reports.model.texts import say
 

@@ -16,13 +16,13 @@ from aoe_reports.formats.benchmarks.form import (
     BenchmarkForm,
     Entry,
     in_ms,
-    is_number,
     is_time,
     metric,
     numbers_in,
     record_of,
     stem_without_dates,
 )
+from aoe_reports.formats.records.metrics import is_number
 from aoe_reports.model.texts import say
 
 ENGINE = "vllm"

@@ -38,7 +38,7 @@ def metrics_of(metrics: Mapping[str, Any]) -> Iterator[Metric]:
     """The numbers of a record, the first `MAX_METRICS`; texts, lists and other objects are none."""
     for name, told in list(metrics.items())[:MAX_METRICS]:
         value = told.get("value") if isinstance(told, dict) else told
-        if _is_number(value):
+        if is_number(value):
             yield Metric(name, float(value), _told(told) if isinstance(told, dict) else Meaning())
 
 
@@ -47,7 +47,8 @@ def _told(told: Mapping[str, Any]) -> Meaning:
     return Meaning(unit if isinstance(unit, str) and unit else None, better if better in BETTER else None)
 
 
-def _is_number(value: Any) -> TypeGuard[int | float]:
+def is_number(value: Any) -> TypeGuard[int | float]:
+    """Whether a value is a finite number that a float holds."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return False
     try:

@@ -55,7 +55,7 @@ def _values(before: Sequence[str], after: Sequence[str]) -> tuple[str, str] | No
 
 
 def _ranges(before: Sequence[str], after: Sequence[str]) -> tuple[str, str] | None:
-    """Numbers that differ in each repeat, where those of one side are all above those of the other; other words tell nothing."""
+    """Numbers that differ in each repeat, where those of one side are all above those of the other; other words are ignored."""
     try:
         first, second = ([float(value) for value in values] for values in (before, after))
     except ValueError:

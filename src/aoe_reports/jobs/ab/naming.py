@@ -1,6 +1,6 @@
-"""Which values of two sides are of the same quantity: names of files and folders often tell repeats or sides, not workloads.
+"""Which values of two sides are of the same quantity: files and folders are often named after repeats or sides, not workloads.
 
-A name, or arguments, are ignored only where they cannot tell quantities apart: each side has a single one, and the sides have different ones.
+A name, or arguments, are ignored only where they do not distinguish quantities: each side has a single one, and the sides have different ones.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ from aoe_reports.jobs.ab.repeats import Quantity, Repeat
 from aoe_reports.model.texts import Text, join, say
 
 _COUNTER = re.compile(
-    r"(?:[-_. ]|(?<![a-z])(?:run|round|repeat|rep|iter|iteration|try))+(\d{1,4})$", re.IGNORECASE | re.ASCII
+    r"(?:[-_. ]|(?<![a-z])(?:run|round|repeat|rep|iter|iteration|try|r))+(\d{1,4})$", re.IGNORECASE | re.ASCII
 )
-"""A number at the end of a name, behind a separator or a word for repeats: `latency_3`, `run2`."""
+"""A number at the end of a name, behind a separator or a word for repeats: `latency_3`, `run2`, `r2`."""
 
 
 def named_alike(sides: Sequence[Sequence[Repeat]]) -> tuple[list[list[Mapping[Quantity, Quantity]]], Text | None]:

@@ -51,7 +51,7 @@ class Quantity(NamedTuple):
 
     workload: str
     inputs: str
-    """Shapes, arguments and configuration that tell measurements of one workload apart, as JSON; empty of captures."""
+    """Arguments and configuration that distinguish measurements of one workload, as JSON; empty for captures."""
     scope: str
     name: str
     """`step`, an operator type, or the name of a metric."""

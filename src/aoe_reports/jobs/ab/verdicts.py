@@ -104,7 +104,7 @@ def judge(sides: Sequence[Sequence[Repeat]], options: AbOptions, scatters: Mappi
 
 
 def _distinct_inputs(quantities: Iterable[Quantity]) -> dict[Quantity, str]:
-    """What tells quantities of one workload and name apart: the arguments and settings that differ between them."""
+    """The arguments and settings in which quantities of one workload and name differ."""
     words: dict[Quantity, str] = {}
     for alike in lists_by_key((quantity._replace(inputs=""), quantity) for quantity in quantities).values():
         settings = [_settings(quantity.inputs) for quantity in alike]
