@@ -24,9 +24,12 @@ TICKS_OF_A_US = 100
 
 def parts_of(rank: int, step: int) -> tuple[float, float, list[tuple[str, str, float, float]]]:
     """(begin, end of a step, kind, number, begin and end of each of its operators of communication), in us."""
-    csv.field_size_limit(2**31 - 1)
-    with (JOB / f"step_trace_raw_{rank}_detail_time.csv").open(newline="") as file:
-        (row,) = (row for row in csv.DictReader(file) if row["step_num"] == str(step))
+    before = csv.field_size_limit(2**31 - 1)  # the limit of the whole process: later tests have theirs again
+    try:
+        with (JOB / f"step_trace_raw_{rank}_detail_time.csv").open(newline="") as file:
+            (row,) = (row for row in csv.DictReader(file) if row["step_num"] == str(step))
+    finally:
+        csv.field_size_limit(before)
 
     def at(name: str) -> float:
         return int(row[name]) / TICKS_OF_A_US

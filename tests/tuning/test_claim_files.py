@@ -73,8 +73,8 @@ def test_a_table_claims_what_stands_in_it_whatever_else_it_has(tmp_path: Path) -
         (HEADER + "a,,two,1\n", 2, "before_us"),
         (HEADER + ",,2,1\n", 2, "no operator"),
         (HEADER + 'a,"x\ny",2,1\nb,"never closed,2,1\n', 4, "not CSV"),
-        (HEADER + f"{'a' * 70_000},,2,1\n", 2, "cells"),
-        (HEADER + f"{'a' * 200_000},,2,1\n", 2, "not CSV"),
+        (HEADER + f"{'a' * 70_000},,2,1\n", 2, "more than 65536 characters"),
+        (HEADER + f"{'a' * 200_000},,2,1\n", 2, "field larger than field limit"),
     ],
 )
 def test_what_cannot_be_used_is_named_with_its_line(tmp_path: Path, text: str, line: int, said: str) -> None:

@@ -212,8 +212,11 @@ def _rows(
                     yield None, say("expected a header that names each of these columns once: {names}", names=names), 1
                     return
                 continue
-            if len(cells) != len(header) or any(len(cell) > _MAX_CELL for cell in cells):
+            if len(cells) != len(header):
                 yield None, say("{found} cells where the header has {count}", found=len(cells), count=len(header)), line
+                continue
+            if any(len(cell) > _MAX_CELL for cell in cells):
+                yield None, say("a cell of more than {count} characters", count=_MAX_CELL), line
                 continue
             row = ClaimRow(line, dict(zip(header, (cell.strip() for cell in cells), strict=True)))
             yield row, why(row), line
