@@ -127,12 +127,17 @@ def level(value: float | None, one: Valued, sub: float | None = None) -> str:
     return f'<td class="number">{words(shown)}{_below(below)}</td>'
 
 
-def changed(value: float | None, sub: Any = None, better: str | None = "lower") -> str:
-    """A change as a signed share, in the colour of better or worse."""
+def changed(value: float | None, sub: Any = None, better: str | None = "lower", *, minor: bool = False) -> str:
+    """A change as a signed share, in the colour of better or worse; one that is `minor` for a step has none."""
     if value is None:
         return cell(None, "change")
-    kind = "slower-word" if loss(value, better) > 0 else "quicker-word"
-    return f'<td class="number"><span class="{kind}">{words(show(value, "change"))}</span>{_below(sub)}</td>'
+    shown, lost = words(show(value, "change")), loss(value, better)
+    if shown != NOTHING:
+        shown = f'<span class="{"minor" if minor else "slower-word" if lost > 0 else "quicker-word"}">{shown}</span>'
+    return f'<td class="number">{shown}{_below(sub)}</td>'
+
+
+NOTHING = show(0.0, "change")
 
 
 def stated(word: str, shown: str, more: str = "") -> str:
