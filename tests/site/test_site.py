@@ -22,9 +22,9 @@ from commandline import Cli
 from dashboards import HOSTILE, store_hostile_names
 from stores import store_at_once
 
-from aoe_reports.model.shares import signed_percent
 from aoe_reports.engine.question import Notes
 from aoe_reports.history.runs.ingest import ingest
+from aoe_reports.model.shares import signed_percent
 from aoe_reports.simulation.nights import MODEL
 from aoe_reports.site.build import build_site
 from aoe_reports.site.publish import Generation

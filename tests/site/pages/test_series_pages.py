@@ -13,11 +13,11 @@ import pytest
 from commandline import Cli
 from stores import store_at_once
 
-from aoe_reports.model.shares import signed_percent
 from aoe_reports.history.changes.acknowledge import acknowledge
 from aoe_reports.history.changes.regressions import find_regressions
 from aoe_reports.history.options import AckOptions, RegressionOptions
 from aoe_reports.model.history.changes import SeriesChange
+from aoe_reports.model.shares import signed_percent
 from aoe_reports.site.build import build_site
 from aoe_reports.site.places import file_name
 from aoe_reports.topics.records.options import RecordOptions
