@@ -20,8 +20,8 @@ from aoe_reports.present.reports.series_cells import Valued, value_words
 from aoe_reports.present.values import NONE, plain, show
 from aoe_reports.site.texts import Texts
 
-LONGEST = 120
-"""Characters of a name in a table; its own page has it whole."""
+LONGEST = 300
+"""Characters of a name in a table, which wraps; its own page has it whole."""
 LONG = 24
 """Characters of a name from which on its column is wider, to wrap in."""
 
@@ -66,8 +66,8 @@ def words(value: Any) -> str:
 
 
 def short(text: str) -> str:
-    """A name whose middle is left out when it is very long."""
-    return text if len(text) <= LONGEST else f"{text[: LONGEST // 2]} … {text[-LONGEST // 2 :]}"
+    """A name, cut at its end where no page has room for it."""
+    return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
 
 
 def with_code(text: str) -> Markup:
@@ -107,9 +107,7 @@ def sentence(text: str | None) -> str:
 @lru_cache(maxsize=16384, typed=True)
 def head(text: Any, href: str | None = None, sub: Any = None) -> str:
     """The cell that names a row, with a link to what it names."""
-    shown = short(str(text))
-    inner = f'<a href="{words(href)}">{words(shown)}</a>' if href else words(shown)
-    return f'<th scope="row" class="{_size(shown)}">{inner}{_below(sub)}</th>'
+    return f'<th scope="row" class="{_size(str(text))}">{_linked(str(text), href)}{_below(sub)}</th>'
 
 
 def linked(text: Any, href: str | None, sub: Any = None) -> str:
@@ -117,6 +115,24 @@ def linked(text: Any, href: str | None, sub: Any = None) -> str:
     shown = words(short(str(text))) if text else NONE
     inner = f'<a href="{words(href)}">{shown}</a>' if href and text else shown
     return f'<td class="text">{inner}{_below(sub)}</td>'
+
+
+def named(
+    text: str, href: str | None, notes: Sequence[str], summary: str, lines: Sequence[tuple[str, str | None, str]]
+) -> str:
+    """The cell that names a row, with notes below it, and lines (text, page, what is said of it) behind a fold."""
+    inner = "".join(
+        f"<li>{_linked(line, page)} {words(more)}</li>" if more else f"<li>{_linked(line, page)}</li>"
+        for line, page, more in lines
+    )
+    below = "".join(map(_below, notes))
+    fold = f'<details class="fold"><summary>{words(summary)}</summary><ul>{inner}</ul></details>'
+    return f'<th scope="row" class="text long">{_linked(text, href)}{below}{fold}</th>'
+
+
+def _linked(text: str, href: str | None) -> str:
+    shown = words(short(text))
+    return f'<a href="{words(href)}">{shown}</a>' if href else shown
 
 
 def level(value: float | None, one: Valued, sub: float | None = None) -> str:
@@ -138,6 +154,11 @@ def changed(value: float | None, sub: Any = None, better: str | None = "lower", 
 
 
 NOTHING = show(0.0, "change")
+
+
+def interval(low: float | None, high: float | None) -> str:
+    """The 95 % interval of a change."""
+    return "" if low is None or high is None else f"{show(low, 'change')} … {show(high, 'change')}"
 
 
 def stated(word: str, shown: str, more: str = "") -> str:
