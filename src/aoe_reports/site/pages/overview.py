@@ -25,7 +25,6 @@ from aoe_reports.site.pages.triage import OPEN, Group, Tone, group_of, grouped, 
 from aoe_reports.site.places import file_name, model_file
 from aoe_reports.site.render import Content
 from aoe_reports.site.texts import Texts
-from aoe_reports.topics.records.context import UNKNOWN
 
 SHOWN_CARDS, SHOWN_NAMES = 24, 3
 """Models with a card, the others stand in a table; and those that the headline names of each kind."""
@@ -226,7 +225,7 @@ def _judged(facts: StoreFacts, text: Texts) -> Iterator[str]:
 def _where(series: SeriesFacts, text: Texts) -> str:
     row = series.row
     place = text.place(row.rank_id, row.device_id)
-    hardware = [] if row.hardware in {None, UNKNOWN} else [str(row.hardware)]
+    hardware = [] if row.hardware in {None, "unknown"} else [str(row.hardware)]
     return " · ".join([text.translated(row.scope), *hardware, *([place] if place else [])])
 
 
