@@ -9,10 +9,10 @@ from markupsafe import Markup
 from aoe_reports.history.site_facts import SeriesFacts, StoreFacts
 from aoe_reports.model.history.causes import facts_in_words, models_in_words
 from aoe_reports.model.history.changes import IncidentChange, IncidentMember, SuspectedCause
+from aoe_reports.present.drawings.charts import sparkline
 from aoe_reports.present.reports.incidents import worst_first
 from aoe_reports.present.reports.series_cells import value_words
 from aoe_reports.site.cells import Table, about_first, cell, changed, drawn, head, linked, sentence, short, stated
-from aoe_reports.site.charts import sparkline
 from aoe_reports.site.places import file_name
 from aoe_reports.site.texts import Texts
 

@@ -28,12 +28,12 @@ from aoe_reports.model.history.changes import (
 )
 from aoe_reports.model.history.metrics import loss
 from aoe_reports.model.texts import N_
+from aoe_reports.present.drawings.charts import Figure, Level, days_of, history_chart, waterfall
 from aoe_reports.present.reports.night_words import place_words
 from aoe_reports.present.reports.series_cells import has_metrics, value_words
 from aoe_reports.present.values import NONE, plain, show
 from aoe_reports.site.as_json import as_script
 from aoe_reports.site.cells import Table, cell, changed, head, level, linked, short, stated
-from aoe_reports.site.charts import Figure, Level, days_of, history_chart, waterfall
 from aoe_reports.site.pages.overview import interval
 from aoe_reports.site.pages.triage import slower_word, state_of
 from aoe_reports.site.places import file_name, model_file

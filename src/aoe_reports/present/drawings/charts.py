@@ -12,10 +12,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from markupsafe import Markup
+from msgspec import json
 
-from aoe_reports.history.site_facts import Days, Floats
-from aoe_reports.site.as_json import as_json
-from aoe_reports.site.cells import words as as_text
+from aoe_reports.model.arrays.columns import Floats, Ints
+from aoe_reports.present.drawings.step import words as as_text
 
 WIDTH, HEIGHT = 960, 240
 _LEFT, _RIGHT, _TOP, _BOTTOM = 72, 12, 10, 26
@@ -34,7 +34,7 @@ class Level:
 
 
 @lru_cache(maxsize=256)
-def days_of(nights: tuple[str, ...]) -> Days:
+def days_of(nights: tuple[str, ...]) -> Ints:
     """Dates as numbers of days (ordinals)."""
     return np.array([date.fromisoformat(night).toordinal() for night in nights], dtype=np.int64)
 
@@ -47,7 +47,7 @@ class Figure(NamedTuple):
 
 
 def history_chart(
-    days: Days,
+    days: Ints,
     values: Floats,
     levels: Sequence[Level],
     sigma: float | None,
@@ -145,7 +145,7 @@ def _line(across: Floats, values: Floats, x: _Axis, y: _Axis) -> str:
         across, values = np.repeat(across[starts], 2), pairs.ravel()
     places = np.empty((len(values), 2), dtype=np.int64)
     places[:, 0], places[:, 1] = np.rint(x(across)), np.rint(y(values))
-    points = as_json(places.ravel())[1:-1].decode()  # numbers and commas
+    points = json.encode(places.ravel().tolist())[1:-1].decode()  # numbers and commas
     return f'<polyline class="line" points="{points}"/>'
 
 

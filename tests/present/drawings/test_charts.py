@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aoe_reports.site.charts import (
+from aoe_reports.present.drawings.charts import (
     BUCKETS,
     HEIGHT,
     WIDTH,
