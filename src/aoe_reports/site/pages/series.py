@@ -532,6 +532,7 @@ def _chart(series: SeriesFacts, look: Look, title: str, marks: _Marks, text: Tex
             said,
             versions=[(version.place - start, version.label) for version in versions],
             past=[(one.place - start, one.label) for one in past],
+            unit=series.row.unit or "",
         ),
     )
 
@@ -598,7 +599,12 @@ def _breakdown(attribution: StepAttribution, text: Texts) -> Context:
         **said,
     )
     return {
-        "svg": waterfall(parts, (text("the step"), attribution.total_us), text("Change per step by component (us)")),
+        "svg": waterfall(
+            parts,
+            (text("the step"), attribution.total_us),
+            text("Change per step by component (us)"),
+            text("change per step (us)"),
+        ),
         "table": Table(columns, rows, about),
         "remarks": list(_remarks(attribution, text)),
     }
@@ -655,6 +661,7 @@ def _data(series: SeriesFacts, watch: Look, marks: _Marks, text: Texts) -> Marku
         "past": [[one.place, plain(one.label)] for one in marks.past],
         "band": None if watch.sigma is None else float(np.exp(1.96 * watch.sigma)),
         "watched": series.watched,
+        "unit": series.row.unit or "",
         "names": [text("Night"), _value_title(series.row, text), text("level"), text("95% range of normal nights")],
     }
     return as_script(data)

@@ -355,4 +355,4 @@ def _growth_chart(growth: Sequence[BankGrowth], text: Texts) -> str:
         sum=show(growth[-1].sum, "integer"),
     )
     sums = np.array([row.sum for row in growth], dtype=np.float64)
-    return history_chart(days_of(tuple(row.night for row in growth)), sums, [], None, [], said)
+    return history_chart(days_of(tuple(row.night for row in growth)), sums, [], None, [], said, unit=text("entries"))
