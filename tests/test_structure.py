@@ -51,6 +51,7 @@ PLACES = {
     "jobs/report.py": "the folder of figures",
     "jobs/verify.py": "the folder of a job",
     "present/streams.py": "Parquet",
+    "present/style.py": "the style sheet",
     "assistants/places.py": "whether a link below a root leads out of it",
     "cli/configuration_files.py": "configuration files",
     "cli/commands/setup.py": "the skill that comes with the package",

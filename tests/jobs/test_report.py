@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import json
 import os
 import shutil
@@ -334,11 +336,16 @@ class Tags(HTMLParser):
 @pytest.mark.slow
 def test_html_is_one_file(cli: Cli, store: Path, tmp_path: Path) -> None:
     page = cli("report", "--store", store, "--format", "html").out
-    pictures = [known for tag, known in Tags(page).found if tag == "img"]
-    assert all(str(known["src"]).startswith("data:image/svg+xml;base64,") for known in pictures)
+    tags = Tags(page).found
+    pictures = [known for tag, known in tags if tag == "svg"]
     cli("report", "--store", store, "--png", tmp_path)
-    assert [known["alt"] for known in pictures] == [one["alt"] for one in look(tmp_path)]
-    assert not [known for tag, known in Tags(page).found if tag == "script" or "href" in known]
+    assert [known["aria-label"] for known in pictures] == [one["alt"] for one in look(tmp_path)]
+    assert not [
+        known for tag, known in tags if tag in {"script", "img", "link"} or {"href", "src", "style"} & set(known)
+    ]
+    policy = next(str(known["content"]) for _, known in tags if known.get("http-equiv") == "Content-Security-Policy")
+    digest = hashlib.sha256(page.partition("<style>")[2].partition("</style>")[0].encode()).digest()
+    assert policy.split("; ")[:2] == ["default-src 'none'", f"style-src 'sha256-{base64.b64encode(digest).decode()}'"]
 
 
 @pytest.mark.parametrize("number", range(len(WORKLOADS)))

@@ -369,10 +369,13 @@ def _chart(rows: Sequence[Row], tuner: str) -> BarChart:
         measured_low=min(measured),
         measured_high=max(measured),
     )
-    lines = {say("claimed by {tuner}", tuner=tuner): claimed, "measured": measured}
-    return BarChart(
-        "Claimed and measured", labels, lines, "time saved (1 - after/before)", description, {"measured": ends}
-    )
+    lines = {
+        say("claimed by {tuner}", tuner=tuner): [100 * saved for saved in claimed],
+        "measured": [100 * saved for saved in measured],
+    }
+    intervals = [None if both is None else (100 * both[0], 100 * both[1]) for both in ends]
+    unit = say("time saved, 1 - after/before (%)")
+    return BarChart("Claimed and measured", labels, lines, unit, description, {"measured": intervals})
 
 
 def savings_section(parts: Reconciliation | None, tuner: str) -> Section | None:

@@ -97,7 +97,7 @@
         padding: [10, 44, 0, 0],
         cursor: { drag: { x: true, y: false, setScale: false }, bind: { dblclick: () => () => { every(); return null; } } },
         scales: { x: { min: shown[0], max: shown[1] } },
-        axes: [{ stroke: soft, grid, space: 90, values: (_, ticks) => ticks.map(date) }, { stroke: soft, grid, size: 72 }],
+        axes: [{ stroke: soft, grid, space: 90, values: (_, ticks) => ticks.map(date) }, { stroke: soft, grid, size: 72, label: told.unit || null, labelSize: 18 }],
         series: [
           { label: names[0], value: (_, at) => (at === null ? "" : date(at)) },
           { label: names[1], stroke: colour("--plot"), width: 1.4, points: { size: 4 } },

@@ -7,9 +7,9 @@ import shlex
 from aoe_reports.history.site_facts import RunAdvice, RunFacts
 from aoe_reports.model.documents import JsonObject
 from aoe_reports.model.history.advice import AdviceSummary, LeftOutRow, StoredAdviceRow, StoredCandidate
+from aoe_reports.present.drawings.charts import bar
 from aoe_reports.present.values import plain
 from aoe_reports.site.cells import Table, cell, drawn, head, sentence, with_code
-from aoe_reports.site.charts import bar
 from aoe_reports.site.render import Context
 from aoe_reports.site.texts import Texts
 

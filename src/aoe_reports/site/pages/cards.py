@@ -11,11 +11,11 @@ from aoe_reports.history.site_facts import SeriesFacts, StoreFacts
 from aoe_reports.model.history.causes import causes_in_words
 from aoe_reports.model.history.changes import METRIC, MIN_STEP_SHARE, NOTICED, PHASE, WHOLE, by_effect, is_small
 from aoe_reports.model.history.metrics import loss
+from aoe_reports.present.drawings.charts import card_chart, days_of
 from aoe_reports.present.reports.night_words import subject_words
 from aoe_reports.present.reports.series_cells import value_words
 from aoe_reports.present.values import show
 from aoe_reports.site.cells import interval, short
-from aoe_reports.site.charts import card_chart, days_of
 from aoe_reports.site.pages.incidents import Listed, largest_part, shapes_of
 from aoe_reports.site.pages.series import past_in, versions_in, watch_of
 from aoe_reports.site.pages.triage import OPEN, TONES, Group, Tone, group_of, is_minor, state_of, step_effect

@@ -19,12 +19,12 @@ from aoe_reports.model.history.changes import (
     is_small,
 )
 from aoe_reports.model.texts import N_
+from aoe_reports.present.drawings.charts import sparkline
 from aoe_reports.present.reports.incidents import effect_of
 from aoe_reports.present.reports.night_words import subject_words
 from aoe_reports.present.reports.series_cells import value_words
 from aoe_reports.present.values import show
 from aoe_reports.site.cells import Table, about_first, changed, drawn, linked, named, short, stated
-from aoe_reports.site.charts import sparkline
 from aoe_reports.site.pages.triage import GROUPS, Group, group_of, group_of_incident, step_effect
 from aoe_reports.site.places import file_name, series_link
 from aoe_reports.site.texts import Texts

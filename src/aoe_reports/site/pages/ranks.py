@@ -13,8 +13,8 @@ from aoe_reports.model.history.advice import StoredLinks
 from aoe_reports.model.history.runs import StepTimes
 from aoe_reports.model.rows import as_mapping
 from aoe_reports.model.topics.stragglers import ComparedRank
+from aoe_reports.present.drawings.charts import EMPTY, Figure, heat_legend, heat_map
 from aoe_reports.site.cells import Table, about_first, cell, head
-from aoe_reports.site.charts import EMPTY, Figure, heat_legend, heat_map
 from aoe_reports.site.render import Content, Context
 from aoe_reports.site.texts import Texts
 from aoe_reports.topics.steps.stragglers import ComparedRun, Wait, compared_run, headline_of, rows_of

@@ -28,12 +28,12 @@ from aoe_reports.model.history.changes import (
 )
 from aoe_reports.model.history.metrics import loss
 from aoe_reports.model.texts import N_
+from aoe_reports.present.drawings.charts import Figure, Level, days_of, history_chart, waterfall
 from aoe_reports.present.reports.night_words import place_words
 from aoe_reports.present.reports.series_cells import has_metrics, value_words
 from aoe_reports.present.values import NONE, plain, show
 from aoe_reports.site.as_json import as_script
 from aoe_reports.site.cells import Table, cell, changed, head, interval, level, linked, short, stated
-from aoe_reports.site.charts import Figure, Level, days_of, history_chart, waterfall
 from aoe_reports.site.pages.triage import slower_word, state_of
 from aoe_reports.site.places import file_name, model_file
 from aoe_reports.site.render import Context
@@ -531,6 +531,7 @@ def _chart(series: SeriesFacts, look: Look, title: str, marks: _Marks, text: Tex
             said,
             versions=[(version.place - start, version.label) for version in versions],
             past=[(one.place - start, one.label) for one in past],
+            unit=series.row.unit or "",
         ),
     )
 
@@ -597,7 +598,12 @@ def _breakdown(attribution: StepAttribution, text: Texts) -> Context:
         **said,
     )
     return {
-        "svg": waterfall(parts, (text("the step"), attribution.total_us), text("Change per step by component (us)")),
+        "svg": waterfall(
+            parts,
+            (text("the step"), attribution.total_us),
+            text("Change per step by component (us)"),
+            text("change per step (us)"),
+        ),
         "table": Table(columns, rows, about),
         "remarks": list(_remarks(attribution, text)),
     }
@@ -654,6 +660,7 @@ def _data(series: SeriesFacts, watch: Look, marks: _Marks, text: Texts) -> Marku
         "past": [[one.place, plain(one.label)] for one in marks.past],
         "band": None if watch.sigma is None else float(np.exp(1.96 * watch.sigma)),
         "watched": series.watched,
+        "unit": series.row.unit or "",
         "names": [text("Night"), _value_title(series.row, text), text("level"), text("95% range of normal nights")],
     }
     return as_script(data)

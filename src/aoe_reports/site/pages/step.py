@@ -9,6 +9,7 @@ from markupsafe import Markup
 from aoe_reports.model.pictures.path_kinds import KIND_WORDS, KINDS
 from aoe_reports.model.pictures.step import NoPicture, PictureGap, PictureOperator, StepPicture
 from aoe_reports.model.texts import in_language
+from aoe_reports.present.drawings.charts import Figure
 from aoe_reports.present.drawings.step import (
     CLASSES,
     LABEL,
@@ -25,7 +26,6 @@ from aoe_reports.present.drawings.step import (
 from aoe_reports.present.values import plain
 from aoe_reports.site.as_json import as_script
 from aoe_reports.site.cells import Table, cell, head, words
-from aoe_reports.site.charts import Figure
 from aoe_reports.site.render import Context
 from aoe_reports.site.texts import Texts
 
