@@ -23,7 +23,7 @@ from aoe_reports.present.values import plain, show
 from aoe_reports.site.cells import Table, cell, changed, drawn, head, level, linked, short, stated
 from aoe_reports.site.pages.comparison import page_of, pairs_of
 from aoe_reports.site.pages.incidents import incidents_table, spark
-from aoe_reports.site.pages.triage import NEW_NIGHTS, Group, group_of, grouped, state_of, sure_effect, tone_of
+from aoe_reports.site.pages.triage import NEW_NIGHTS, Group, grouped, state_of, sure_effect, tone_of
 from aoe_reports.site.places import file_name, model_file, series_link
 from aoe_reports.site.render import Content
 from aoe_reports.site.texts import Texts
@@ -196,7 +196,7 @@ def _changed_row(series: SeriesFacts, text: Texts) -> list[str]:
     part = text("{share} of the step", share=show(share, "percent")) if share is not None else text("share unknown")
     named = " ".join(part for part in (row.op_type, row.op_name) if part)
     return [
-        head(text.series(row), series_link(series), _where(series, text)),
+        head(text.series(row), series_link(series), where_words(series, text)),
         changed(row.change, interval(row.ci_low, row.ci_high), row.better),
         linked(row.since, f"runs/{file_name(row.since_run)}.html" if row.since_run else None),
         cell(sure_effect(series), "change", part),
@@ -205,7 +205,8 @@ def _changed_row(series: SeriesFacts, text: Texts) -> list[str]:
     ]
 
 
-def _where(series: SeriesFacts, text: Texts) -> str:
+def where_words(series: SeriesFacts, text: Texts) -> str:
+    """The scope of a series, its hardware, and its rank and device as far as they are known."""
     row = series.row
     place = text.place(row.rank_id, row.device_id)
     return " · ".join([text.translated(row.scope), str(row.hardware), *([place] if place else [])])
@@ -229,7 +230,7 @@ def _model(model: str, facts: StoreFacts, text: Texts) -> list[str]:
         return [head(model, place), cell(None), cell(None, "ms"), cell(None), *ran]
     state, change = state_of(slowest.row), slowest.row.change
     return [
-        head(model, place, _where(slowest, text)),
+        head(model, place, where_words(slowest, text)),
         drawn(spark(slowest, text)),
         cell(float(slowest.values[-1]), "ms"),
         stated(state, text.word(state), show(change, "change") if change is not None else ""),
@@ -368,50 +369,3 @@ def run_row(run: RunFacts) -> JsonObject:
         "facts": {**run.facts},
         "findings": len(run.findings),
     }
-
-
-def all_series(facts: StoreFacts, text: Texts) -> Content:
-    """The list of series, and its JSON."""
-    shown = ("state", "change", "since", "before", "after", "smallest_detectable", "nights")
-    columns = [(text("Item"), "text"), *text.columns(SeriesChange, *shown)]
-    rows = [_series_cells(series, text) for series in facts.series]
-    about = text(
-        "Every series with a time in the last {nights} nights; series that changed come first.",
-        nights=facts.watched_nights,
-    )
-    about = about if rows else text("No series is stored.")
-    page = {"title": text("All series"), "listed": Table(columns, rows, about)}
-    return page, {
-        "rows": [
-            {
-                **as_mapping(one.row),
-                "group": group_of(one.row, facts.nights),
-                "sure_effect": sure_effect(one),
-                "share_of_step": one.share_of_step,
-                "model": one.model,
-            }
-            for one in facts.series
-        ]
-    }
-
-
-def _series_cells(series: SeriesFacts, text: Texts) -> list[str]:
-    row = series.row
-    state = state_of(row) if row.state or row.reason else None
-    return [
-        head(text.series(row), f"{file_name(series.id)}.html" if series.has_page else None, _where(series, text)),
-        stated(state, text.state(state, row)) if state else cell(None),
-        changed(row.change, better=row.better),
-        cell(row.since),
-        level(row.before, row),
-        level(row.after if row.after is not None else series.level, row),
-        cell(row.smallest_detectable, "percent"),
-        cell(row.nights, "integer"),
-    ]
-
-
-def all_runs(facts: StoreFacts, text: Texts) -> Content:
-    """The list of runs, the newest first, and its JSON."""
-    about = text("Every run of the store, the newest first.") if facts.runs else text("No run is stored.")
-    page = {"title": text("All runs"), "listed": runs_table(reversed(facts.runs), "", text, about)}
-    return page, {"rows": [run_row(run) for run in facts.runs]}
