@@ -196,7 +196,7 @@ def _changed_row(series: SeriesFacts, text: Texts) -> list[str]:
     part = text("{share} of the step", share=show(share, "percent")) if share is not None else text("share unknown")
     named = " ".join(part for part in (row.op_type, row.op_name) if part)
     return [
-        head(text.series(row), series_link(series), where_words(series, text)),
+        head(text.series(row), series_link(series), _where(series, text)),
         changed(row.change, interval(row.ci_low, row.ci_high), row.better),
         linked(row.since, f"runs/{file_name(row.since_run)}.html" if row.since_run else None),
         cell(sure_effect(series), "change", part),
@@ -205,8 +205,7 @@ def _changed_row(series: SeriesFacts, text: Texts) -> list[str]:
     ]
 
 
-def where_words(series: SeriesFacts, text: Texts) -> str:
-    """The scope of a series, its hardware, and its rank and device as far as they are known."""
+def _where(series: SeriesFacts, text: Texts) -> str:
     row = series.row
     place = text.place(row.rank_id, row.device_id)
     return " · ".join([text.translated(row.scope), str(row.hardware), *([place] if place else [])])
@@ -230,7 +229,7 @@ def _model(model: str, facts: StoreFacts, text: Texts) -> list[str]:
         return [head(model, place), cell(None), cell(None, "ms"), cell(None), *ran]
     state, change = state_of(slowest.row), slowest.row.change
     return [
-        head(model, place, where_words(slowest, text)),
+        head(model, place, _where(slowest, text)),
         drawn(spark(slowest, text)),
         cell(float(slowest.values[-1]), "ms"),
         stated(state, text.word(state), show(change, "change") if change is not None else ""),
