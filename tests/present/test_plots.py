@@ -229,7 +229,7 @@ def test_ranks_are_a_map_of_hosts(hosts: tuple[str | None, str | None], lines: l
     assert names(axes) == lines
     assert [text.get_text() for text in axes.texts] == ["0", "1", "2"]
     assert axes.images[0].get_clim() == (-25.0, 25.0)
-    assert figure.alt == "Stragglers · run r; rank 2 +25.0%; rank 0 -5.0%"
+    assert figure.alt == "Stragglers · run r; rank 2 +25%; rank 0 -5.0%"
 
 
 def test_ranks_without_peers_are_no_map() -> None:
@@ -280,7 +280,7 @@ def test_a_series_has_its_nights_its_levels_and_its_changes() -> None:
     band = axes.collections[0].get_paths()[0].vertices
     assert (band[:, 1].min(), band[:, 1].max()) == (10.5, 11.5)
     assert axes.get_ylabel() == "ms"
-    assert figure.alt == "net/step · confirmed since 2026-01-20: 10 → 11 ms (+10.0%, 95% interval +5.0% to +15.0%)"
+    assert figure.alt == "net/step · confirmed since 2026-01-20: 10 → 11 ms (+10%, 95% interval +5.0% to +15%)"
 
 
 def test_a_drift_is_a_slope_and_a_suspicion_is_dotted() -> None:

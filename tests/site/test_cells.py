@@ -83,7 +83,7 @@ def test_a_change_has_the_colour_of_its_sign() -> None:
         changed(-0.051, "x")
         == '<td class="number"><span class="quicker-word">-5.1%</span><span class="sub">x</span></td>'
     )
-    assert changed(0.0) == '<td class="number"><span class="quicker-word">+0.0%</span></td>'
+    assert changed(0.0) == '<td class="number">0%</td>'
     assert changed(None) == f'<td class="number">{NONE}</td>'
 
 

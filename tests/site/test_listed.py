@@ -1,4 +1,4 @@
-"""Lists of many rows: what their script has, and how effects are worded."""
+"""Lists of many rows: what their script has."""
 
 from __future__ import annotations
 
@@ -6,11 +6,9 @@ import json
 from typing import Any
 
 import numpy as np
-import pytest
 
 from aoe_reports.site.charts import code_of, coded_spark
 from aoe_reports.site.listed import Facet, ListColumn, Listed
-from aoe_reports.site.pages.effects import share_words
 
 
 def called(listed: Listed) -> dict[str, Any]:
@@ -64,14 +62,3 @@ def test_a_coded_sparkline_spans_its_box() -> None:
     assert 'points="3 39 110 5 217 22"' in svg
     assert 'd="M110 2V42"' in svg
     assert 'class="mark"' not in str(coded_spark("0", -1))
-
-
-@pytest.mark.parametrize(
-    ("share", "words"),
-    [
-        (None, ""), (0.0123, "+1.2%"), (-0.0123, "-1.2%"), (0.0004567, "+0.046%"), (0.000999, "+0.10%"), (0.0999, "+10%"),
-        (1.234, "+123%"), (12.34, "+1,234%"), (0.00009, "< 0.01%"), (0.0, "< 0.01%"),
-    ],
-)  # fmt: skip
-def test_a_share_has_two_digits_and_is_never_a_zero_with_a_sign(share: float | None, words: str) -> None:
-    assert share_words(share) == words

@@ -24,6 +24,7 @@ from stores import store_at_once
 
 from aoe_reports.engine.question import Notes
 from aoe_reports.history.runs.ingest import ingest
+from aoe_reports.model.shares import signed_percent
 from aoe_reports.simulation.nights import MODEL
 from aoe_reports.site.build import build_site
 from aoe_reports.site.publish import Generation
@@ -134,7 +135,7 @@ def test_the_pages_say_what_regressions_says(cli: Cli, store: Path, site: Path) 
     (step,) = (row for row in every if row["scope"] == "step")
     assert [row["runtime_ms_mean"] for row in records] == twins[step["series_id"]]["values_ms"]
     page = Page((site / "series" / f"{step['series_id']}.html").read_text()).text
-    told_levels = f"{abs(step['change']):.1%} slower since {step['since']}"
+    told_levels = f"{signed_percent(step['change'])[1:]} slower since {step['since']}"
     assert told_levels in page
     assert "layer6/conv" in page
     assert f"{step['attribution']['total_us']:,.3f}" in page
@@ -149,7 +150,7 @@ def test_the_pages_say_what_regressions_says(cli: Cli, store: Path, site: Path) 
     assert f"../runs/{since}.html" in links
     assert f"aoe-reports store ack {incident['incident']} --reason 'TEXT' --store {store}" in page
     front = Page((site / "index.html").read_text()).text
-    assert f"Regression: step of {MODEL} {step['change']:+.1%} since {step['since']} (" in front
+    assert f"Regression: step of {MODEL} {signed_percent(step['change'])} since {step['since']} (" in front
     assert "layer6/conv +28.1 us (calls are slower)" in front
 
 

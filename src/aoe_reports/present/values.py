@@ -12,6 +12,7 @@ from typing import Any, Literal
 from aoe_reports.model.documents import Cells
 from aoe_reports.model.history.metrics import loss
 from aoe_reports.model.rows import Column, Kind
+from aoe_reports.model.shares import signed_percent
 from aoe_reports.model.texts import Text
 
 NONE = "–"  # noqa: RUF001 -- what tables print for no value
@@ -39,7 +40,7 @@ def _significant(value: float) -> str:
 _NUMBERS: dict[Kind, Callable[[Any], str]] = {
     "percent": lambda value: f"{value:.1%}",
     "ratio": lambda value: f"{value:.4f}",
-    "change": lambda value: f"{value:+.1%}",
+    "change": signed_percent,
     "gain": lambda value: f"{value:+.2%}",
     "time": _significant,
     "number": lambda value: f"{value:,.3f}",

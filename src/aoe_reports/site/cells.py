@@ -131,12 +131,17 @@ def level_text(value: float | None, one: Valued) -> str:
     return show(value, "ms") if one.scope != METRIC else value_words(value, one.unit)
 
 
-def changed(value: float | None, sub: Any = None, better: str | None = "lower") -> str:
-    """A change as a signed share, in the colour of better or worse."""
+def changed(value: float | None, sub: Any = None, better: str | None = "lower", *, minor: bool = False) -> str:
+    """A change as a signed share, in the colour of better or worse; one that is `minor` for a step has none."""
     if value is None:
         return cell(None, "change")
-    kind = "slower-word" if loss(value, better) > 0 else "quicker-word"
-    return f'<td class="number"><span class="{kind}">{words(show(value, "change"))}</span>{_below(sub)}</td>'
+    shown, lost = words(show(value, "change")), loss(value, better)
+    if shown != NOTHING:
+        shown = f'<span class="{"minor" if minor else "slower-word" if lost > 0 else "quicker-word"}">{shown}</span>'
+    return f'<td class="number">{shown}{_below(sub)}</td>'
+
+
+NOTHING = show(0.0, "change")
 
 
 def marked(text: str, look: str) -> str:

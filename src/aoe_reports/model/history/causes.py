@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from typing import Protocol
 
 from aoe_reports.model.history.changes import COMPUTING, METRIC, PHASE, IncidentCause, PastNight, ToldFact
+from aoe_reports.model.shares import signed_percent
 from aoe_reports.model.texts import N_, Text, count_of, join, say
 
 NAMED = 3
@@ -133,7 +134,7 @@ def causes_in_words(
     named, causes = [], main_causes(causes)
     for cause in causes[:most]:
         whose = _whose(cause, models)
-        words = say("{what} {change:+.1%}", what=_about(cause), change=cause.change)
+        words = say("{what} {change}", what=_about(cause), change=signed_percent(cause.change))
         if cause.step_share is not None and not of_step:
             share = (
                 math.ceil(round(abs(cause.step_share) * 1000, 6)) / 1000

@@ -10,6 +10,7 @@ from matplotlib.dates import date2num
 from matplotlib.ticker import MaxNLocator
 
 from aoe_reports.engine.question import Answer
+from aoe_reports.model.shares import signed_percent
 from aoe_reports.model.texts import Text, join, say
 from aoe_reports.present.figures.bars import column_title, largest_group
 from aoe_reports.present.figures.charts import DOTTED, with_gaps
@@ -103,15 +104,15 @@ def draw_series(answer: Answer, sheet: Sheet) -> None:
 
 def _told_change(change: NightChange, unit: str | None) -> Text:
     return say(
-        "{state} since {night}: {before:,.5g} → {after:,.5g} {unit} ({change:+.1%}, 95% interval {low:+.1%} to {high:+.1%})",
+        "{state} since {night}: {before:,.5g} → {after:,.5g} {unit} ({change}, 95% interval {low} to {high})",
         state=say(change.state),
         night=change.since,
         before=change.before,
         after=change.after,
         unit=unit or "",
-        change=change.change,
-        low=change.ci_low,
-        high=change.ci_high,
+        change=signed_percent(change.change),
+        low=signed_percent(change.ci_low),
+        high=signed_percent(change.ci_high),
     )
 
 

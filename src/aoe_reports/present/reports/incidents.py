@@ -18,6 +18,7 @@ from aoe_reports.model.history.changes import (
 from aoe_reports.model.history.metrics import loss
 from aoe_reports.model.report import Section
 from aoe_reports.model.rows import column, row, row_from
+from aoe_reports.model.shares import signed_percent
 from aoe_reports.model.texts import N_, count_of, join, say
 from aoe_reports.present.answers import grid_of
 from aoe_reports.present.reports.series_cells import series_grid
@@ -188,7 +189,7 @@ def _words(members: Sequence[Member]) -> Iterator[str]:
             words = say(
                 "{workload} is compared with the level before the first of its changes: {steps}.",
                 workload=series_name(member),
-                steps=join(", ", (f"{move.change:+.1%} {move.since}" for move in member.moves)),
+                steps=join(", ", (f"{signed_percent(move.change)} {move.since}" for move in member.moves)),
             )
             said[words] = None
         if member.ended:

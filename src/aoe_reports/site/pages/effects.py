@@ -1,4 +1,4 @@
-"""What a change does to its step: how it is worded, and whether it is large enough to be coloured."""
+"""Changes by what they do to their step: their colour and their order."""
 
 from __future__ import annotations
 
@@ -8,20 +8,8 @@ from aoe_reports.model.history.changes import SeriesChange
 from aoe_reports.model.history.metrics import loss
 from aoe_reports.present.reports.incidents import matters
 
-SMALLEST = 0.0001
-"""Shares below have no digits that anybody reads."""
 MINOR = "minor"
 """The look of what is too small to matter."""
-
-
-def share_words(share: float | None) -> str:
-    """A signed share with two significant digits; empty for none."""
-    if share is None:
-        return ""
-    if abs(share) < SMALLEST:
-        return f"< {SMALLEST:.2%}"
-    exponent = int(f"{100 * share:.1e}".partition("e")[2])  # as rounded: 0.0999 has that of 0.1
-    return f"{100 * share:+,.{max(0, 1 - exponent)}f}%"
 
 
 def look_of(row: SeriesChange) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Literal
 
 from aoe_reports.history.site_facts import RunFacts, SeriesFacts, StoreFacts
 from aoe_reports.model.history.changes import WHOLE, SeriesChange
@@ -12,7 +13,7 @@ from aoe_reports.present.values import NONE, show
 from aoe_reports.site.cells import class_of, level_text
 from aoe_reports.site.charts import code_of
 from aoe_reports.site.listed import Facet, ListColumn, Listed
-from aoe_reports.site.pages.effects import by_effect_on_step, look_of, share_words
+from aoe_reports.site.pages.effects import by_effect_on_step, look_of
 from aoe_reports.site.pages.incidents import SPARK_NIGHTS
 from aoe_reports.site.pages.overview import run_row
 from aoe_reports.site.pages.triage import group_of, state_of, sure_effect
@@ -80,16 +81,16 @@ def _series_columns(series: Sequence[SeriesFacts], text: Texts) -> list[ListColu
             looks=[look if look == "minor" else class_of(state) for state, look in zip(states, looks, strict=True)],
         ),
         ListColumn(
-            "effect", text("Effect on step"), [share_words(_effect(row)) for row in rows], "number", looks=looks
+            "effect", text("Effect on step"), [_share(_effect(row), "change") for row in rows], "number", looks=looks
         ),
-        ListColumn("change", titles["change"], [share_words(row.change) for row in rows], "number", looks=looks),
+        ListColumn("change", titles["change"], [_share(row.change, "change") for row in rows], "number", looks=looks),
         ListColumn("since", titles["since"], [row.since or "" for row in rows]),
         ListColumn("before", titles["before"], [level_text(row.before, row) for row in rows], "number"),
         ListColumn("after", titles["after"], [_newest_level(one) for one in series], "number"),
         ListColumn(
             "detectable",
             titles["smallest_detectable"],
-            [_known(row.smallest_detectable) for row in rows],
+            [_share(row.smallest_detectable, "percent") for row in rows],
             "number",
         ),
         ListColumn("nights", titles["nights"], [show(row.nights, "integer") for row in rows], "number"),
@@ -142,8 +143,8 @@ def _newest_level(series: SeriesFacts) -> str:
     return level_text(series.row.after if series.row.after is not None else series.level, series.row)
 
 
-def _known(share: float | None) -> str:
-    return "" if share is None else show(share, "percent")
+def _share(share: float | None, kind: Literal["change", "percent"]) -> str:
+    return "" if share is None else show(share, kind)
 
 
 def all_runs(facts: StoreFacts, text: Texts) -> Content:

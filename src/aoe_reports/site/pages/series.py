@@ -337,7 +337,7 @@ def _said(series: SeriesFacts, text: Texts) -> str:
     worse, better = ("worse", "better") if row.scope == METRIC else ("slower", "quicker")
     return text(
         "{change} {word} since {since} (95% interval {low} to {high}): {before} became {after}.",
-        change=show(abs(row.change or 0.0), "percent"),
+        change=show(abs(row.change or 0.0), "change").lstrip("+"),
         word=text(worse if loss(row.change or 0.0, row.better) > 0 else better),
         low=show(row.ci_low, "change"),
         high=show(row.ci_high, "change"),
