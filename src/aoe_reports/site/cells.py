@@ -137,10 +137,14 @@ def _linked(text: str, href: str | None) -> str:
 
 def level(value: float | None, one: Valued, sub: float | None = None) -> str:
     """A cell with a level of a series, maybe with another one below it: a time in the unit of its column, a metric in its own."""
-    if one.scope != METRIC:
-        return cell(value, "ms", None if sub is None else show(sub, "ms"))
-    shown, below = (None if each is None else value_words(each, one.unit) for each in (value, sub))
-    return f'<td class="number">{words(shown)}{_below(below)}</td>'
+    return f'<td class="number">{words(level_text(value, one))}{_below(level_text(sub, one))}</td>'
+
+
+def level_text(value: float | None, one: Valued) -> str:
+    """The text of such a cell; empty for none."""
+    if value is None:
+        return ""
+    return show(value, "ms") if one.scope != METRIC else value_words(value, one.unit)
 
 
 def changed(value: float | None, sub: Any = None, better: str | None = "lower", *, minor: bool = False) -> str:
@@ -161,10 +165,20 @@ def interval(low: float | None, high: float | None) -> str:
     return "" if low is None or high is None else f"{show(low, 'change')} … {show(high, 'change')}"
 
 
+def marked(text: str, look: str) -> str:
+    """A cell with a number that is a text already; `look` is the class of its colour."""
+    shown = f'<span class="{words(look)}">{words(text)}</span>' if look and text else words(text)
+    return f'<td class="number">{shown}</td>'
+
+
 def stated(word: str, shown: str, more: str = "") -> str:
     """A cell with a state as a mark; `word` decides its colour."""
-    name = "".join(char if char.isalnum() else "-" for char in word)
-    return f'<td class="text"><span class="state {words(name)}">{words(shown)}</span>{f" {words(more)}" if more else ""}</td>'
+    return f'<td class="text"><span class="state {words(class_of(word))}">{words(shown)}</span>{f" {words(more)}" if more else ""}</td>'
+
+
+def class_of(word: str) -> str:
+    """A word as the name of a class."""
+    return "".join(char if char.isalnum() else "-" for char in word)
 
 
 def drawn(chart: Markup) -> str:
@@ -180,7 +194,7 @@ def _with_titles(columns: Columns, row: Sequence[str]) -> list[str]:
     ]
 
 
-def as_html(caption: str, region: str, table: Table, *, filtered: bool = False) -> Markup:
+def as_html(caption: str, region: str, table: Table) -> Markup:
     """A whole table of such cells, in a region of its own that scrolls where the page is narrow."""
     heads = "".join(
         f'<th scope="col"{" class=number" if kind == "number" else ""}>{words(title)}</th>' if title else "<td></td>"
@@ -188,7 +202,7 @@ def as_html(caption: str, region: str, table: Table, *, filtered: bool = False) 
     )
     rows = map(partial(_with_titles, table.columns), table.rows) if table.stacks else table.rows
     body = "\n".join(f"<tr>{''.join(row)}</tr>" for row in rows)
-    kinds = f"{' class=stacks' if table.stacks else ''}{' data-filtered' if filtered else ''}"
+    kinds = " class=stacks" if table.stacks else ""
     return Markup(
         f'<div class="wide" role="region" tabindex="0" aria-label="{words(region)}"><table{kinds}>'
         f"<caption>{words(caption)}</caption>\n<thead><tr>{heads}</tr></thead>\n<tbody>\n{body}\n</tbody></table></div>"

@@ -191,7 +191,7 @@ _CARD_LEFT, _CARD_TOP, _CARD_BOTTOM = 66, 10, 88
 
 
 def card_chart(
-    days: Any,
+    days: Ints,
     values: Floats,
     levels: Sequence[Level],
     sigma: float | None,
@@ -247,6 +247,31 @@ def sparkline(values: Sequence[float | None], mark: int | None, words: str) -> M
     return Markup(
         f'<svg viewBox="0 0 {SPARK_WIDTH} {SPARK_HEIGHT}" class="spark" role="img" aria-label="{as_text(words)}">{marked}'
         f'<polyline class="line" points="{points}"/><circle class="dot" cx="{x(place):.0f}" cy="{y(value):.1f}" r="2.5"/></svg>'
+    )
+
+
+_LEVELS = np.frombuffer(b"0123456789abcdefghijklmnopqrstuvwxyz", dtype=np.uint8)[: SPARK_HEIGHT - 9]
+"""What the heights of a coded sparkline are called: digits of base 36, a pixel each."""
+
+
+def code_of(values: Floats) -> str:
+    """Values as the heights of a sparkline, a digit each; what `coded_spark` and `assets/list.js` draw."""
+    low, high = float(values.min()), float(values.max())
+    heights = np.rint((values - low) * ((len(_LEVELS) - 1) / (high - low if high > low else 1.0)))
+    return _LEVELS[heights.astype(np.int64)].tobytes().decode()
+
+
+def coded_spark(code: str, mark: int) -> Markup:
+    """A sparkline in a row that says the same in words; `mark` is the place of a change, -1 for none."""
+    if not code:
+        return Markup()
+    x = _Axis(0, max(len(code) - 1, 1), 3, SPARK_WIDTH - 3)
+    places = [f"{int(x(place) + 0.5)} {SPARK_HEIGHT - 5 - int(digit, 36)}" for place, digit in enumerate(code)]
+    marked = f'<path class="mark" d="M{int(x(mark) + 0.5)} 2V{SPARK_HEIGHT - 2}"/>' if mark >= 0 else ""
+    last_x, last_y = places[-1].split(" ")
+    return Markup(
+        f'<svg viewBox="0 0 {SPARK_WIDTH} {SPARK_HEIGHT}" class="spark" aria-hidden="true">{marked}'
+        f'<polyline class="line" points="{" ".join(places)}"/><circle class="dot" cx="{last_x}" cy="{last_y}" r="2.5"/></svg>'
     )
 
 

@@ -16,7 +16,7 @@ from aoe_reports.present.reports.night_words import subject_words
 from aoe_reports.present.reports.series_cells import value_words
 from aoe_reports.present.values import show
 from aoe_reports.site.cells import interval, short
-from aoe_reports.site.pages.incidents import Listed, largest_part, shapes_of
+from aoe_reports.site.pages.incidents import ListedIncident, largest_part, shapes_of
 from aoe_reports.site.pages.series import past_in, versions_in, watch_of
 from aoe_reports.site.pages.triage import OPEN, TONES, Group, Tone, group_of, is_minor, state_of, step_effect
 from aoe_reports.site.places import model_file
@@ -63,7 +63,7 @@ class _Model:
 
     name: str
     lead: SeriesFacts | None
-    listed: Listed | None
+    listed: ListedIncident | None
     group: Group | None
     change: float | None
     """Of its step, or of its operators where its step is not judged to have changed; None where nothing changed."""
@@ -78,7 +78,7 @@ class _Model:
         return self.lead is None, _URGENCY[group], -abs(self.change or 0.0) if group else 0.0, self.name
 
 
-def model_cards(facts: StoreFacts, incidents: Mapping[Group, Sequence[Listed]], text: Texts) -> list[Card]:
+def model_cards(facts: StoreFacts, incidents: Mapping[Group, Sequence[ListedIncident]], text: Texts) -> list[Card]:
     """A card for each model, the worst effect on its step first."""
     of_model: dict[str, list[SeriesFacts]] = {run.model: [] for run in facts.runs}
     for series in facts.series:
@@ -98,20 +98,20 @@ def model_cards(facts: StoreFacts, incidents: Mapping[Group, Sequence[Listed]], 
     ]
 
 
-def _listed_by_model(incidents: Mapping[Group, Sequence[Listed]]) -> dict[str, list[Listed]]:
+def _listed_by_model(incidents: Mapping[Group, Sequence[ListedIncident]]) -> dict[str, list[ListedIncident]]:
     """What is listed about each model: by urgency, then by effect."""
     rows = sorted(
         (row for of_group in incidents.values() for row in of_group),
         key=lambda row: (_URGENCY[row.group], by_effect(row.effect)),
     )
-    about: dict[str, list[Listed]] = {}
+    about: dict[str, list[ListedIncident]] = {}
     for row in rows:
         for name in dict.fromkeys(series.model for series in row.series):
             about.setdefault(name, []).append(row)
     return about
 
 
-def _model(name: str, series: Sequence[SeriesFacts], listed: Sequence[Listed], nights: Sequence[str]) -> _Model:
+def _model(name: str, series: Sequence[SeriesFacts], listed: Sequence[ListedIncident], nights: Sequence[str]) -> _Model:
     lead = _lead_of(series, nights)
     first = listed[0] if listed else None
     if lead is None:
@@ -182,7 +182,7 @@ def _about(lead: SeriesFacts, group: Group | None, text: Texts) -> list[str]:
     return [said for said in (part, levels, sure, text.place(row.rank_id, None)) if said]
 
 
-def _cause(lead: SeriesFacts, listed: Listed | None, text: Texts) -> tuple[str, list[str]]:
+def _cause(lead: SeriesFacts, listed: ListedIncident | None, text: Texts) -> tuple[str, list[str]]:
     """The one cause of what a model does, and what belongs to it: shapes, what changed with it."""
     if listed is None:
         return "", []

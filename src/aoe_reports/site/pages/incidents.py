@@ -48,7 +48,7 @@ _STATES: Mapping[Group, tuple[str, str]] = N_(
 
 
 @dataclass(frozen=True, slots=True)
-class Listed:
+class ListedIncident:
     """What changed together, or is suspected to: a row of the first page."""
 
     group: Group
@@ -71,7 +71,7 @@ class Listed:
         return self.series[0]
 
 
-def listed_incidents(facts: StoreFacts, text: Texts, model: str | None = None) -> dict[Group, list[Listed]]:
+def listed_incidents(facts: StoreFacts, text: Texts, model: str | None = None) -> dict[Group, list[ListedIncident]]:
     """What changed together, by group, the largest effect on the step first; of one `model`, where it is named."""
     every = [one for one in facts.series if model is None or one.model == model]
     by_id = {one.id: one for one in every}
@@ -91,13 +91,13 @@ def listed_incidents(facts: StoreFacts, text: Texts, model: str | None = None) -
     return {group: [row for row in rows if row.group == group] for group in GROUPS}
 
 
-def _order(row: Listed) -> tuple[object, ...]:
+def _order(row: ListedIncident) -> tuple[object, ...]:
     return by_effect(row.effect), row.since or "", row.title
 
 
 def _of_incident(
     incident: IncidentChange, by_id: Mapping[str, SeriesFacts], facts: StoreFacts, text: Texts, model: str | None
-) -> Listed | None:
+) -> ListedIncident | None:
     members = [member for member in incident.members if member.series_id in by_id]
     series = [by_id[member.series_id] for member in members]
     is_open = any(member.open for member in members)
@@ -106,7 +106,7 @@ def _of_incident(
         group = "recovered"
     if group is None:
         return None
-    return Listed(
+    return ListedIncident(
         group=group,
         title=text.translated(incident.title),
         since=incident.since,
@@ -132,13 +132,13 @@ def _here_alone(
     return text("here since {since}; open in {models}", since=max(quicker), models=others)
 
 
-def _of_suspicion(suspicion: SuspectedCause, by_id: Mapping[str, SeriesFacts], text: Texts) -> Listed | None:
+def _of_suspicion(suspicion: SuspectedCause, by_id: Mapping[str, SeriesFacts], text: Texts) -> ListedIncident | None:
     series = [by_id[series_id] for series_id in suspicion.series if series_id in by_id]
     if not series:
         return None
     series.sort(key=lambda one: (one.row.scope != "step", by_effect(step_effect(one.row)), one.id))
     whole = series[0].row
-    return Listed(
+    return ListedIncident(
         group="suspect",
         title=text.translated(suspicion.title),
         since=suspicion.since,
@@ -150,9 +150,9 @@ def _of_suspicion(suspicion: SuspectedCause, by_id: Mapping[str, SeriesFacts], t
     )
 
 
-def _alone(series: SeriesFacts, group: Group, text: Texts) -> Listed:
+def _alone(series: SeriesFacts, group: Group, text: Texts) -> ListedIncident:
     row = series.row
-    return Listed(
+    return ListedIncident(
         group=group,
         title=text.translated(subject_words(row)),
         since=row.since,
@@ -166,7 +166,7 @@ def _changed_with(change: IncidentChange | SuspectedCause, text: Texts) -> str:
     return text.translated(facts_in_words(fact for fact in change.metadata if fact.seen != "later"))
 
 
-def incidents_table(rows: Sequence[Listed], text: Texts, *, title: str, about: str, root: str = "") -> Table:
+def incidents_table(rows: Sequence[ListedIncident], text: Texts, *, title: str, about: str, root: str = "") -> Table:
     """A row an incident, its series folded in; `root` is the folder of the site, seen from the page."""
     columns = [
         (text("Effect on the step"), "number"), (text("Incident"), "text"), (text("History"), "text"),
@@ -176,7 +176,7 @@ def incidents_table(rows: Sequence[Listed], text: Texts, *, title: str, about: s
     return Table(columns, cells, about_first(about, SHOWN, len(rows), text), title, stacks=True)
 
 
-def _cells(row: Listed, text: Texts, root: str) -> list[str]:
+def _cells(row: ListedIncident, text: Texts, root: str) -> list[str]:
     kind, word = _STATES[row.group]
     is_faint = is_small(row.effect) and row.group in {"new", "ongoing", "suspect"}
     return [
@@ -188,7 +188,7 @@ def _cells(row: Listed, text: Texts, root: str) -> list[str]:
     ]
 
 
-def _effect(row: Listed, text: Texts) -> str:
+def _effect(row: ListedIncident, text: Texts) -> str:
     lead = row.lead.row
     if row.effect is None:
         return changed(lead.change, text("share of the step unknown"), lead.better, minor=True)
@@ -196,7 +196,7 @@ def _effect(row: Listed, text: Texts) -> str:
     return changed(row.effect, of, lead.better if lead.scope == METRIC else "lower", minor=is_small(row.effect))
 
 
-def _name_cell(row: Listed, text: Texts, root: str) -> str:
+def _name_cell(row: ListedIncident, text: Texts, root: str) -> str:
     """What an incident is called, the shapes of its operator, what changed with it, and its series."""
     parts = [_series_line(series, text, root) for series in row.series[:SHOWN_SERIES]]
     if len(row.series) > SHOWN_SERIES:
@@ -220,7 +220,7 @@ def _series_line(series: SeriesFacts, text: Texts, root: str) -> tuple[str, str 
     )
 
 
-def shapes_of(row: Listed, text: Texts) -> str:
+def shapes_of(row: ListedIncident, text: Texts) -> str:
     """The input shapes of the operator that an incident is about, where it is about one."""
     named = {cause.op_name for cause in row.causes[:1]} if row.causes else {row.lead.row.op_name}
     for series in row.series:

@@ -7,21 +7,21 @@ from datetime import date, timedelta
 from itertools import chain
 from typing import NamedTuple
 
-from aoe_reports.history.site_facts import RunFacts, SeriesFacts, StoreFacts, speed_up
+from aoe_reports.history.site_facts import RunFacts, StoreFacts, speed_up
 from aoe_reports.model.documents import JsonObject
 from aoe_reports.model.findings import SEVERITIES, Finding
 from aoe_reports.model.history.causes import models_in_words, past_night_in_words
-from aoe_reports.model.history.changes import MIN_STEP_SHARE, SeriesChange, by_effect, is_small
+from aoe_reports.model.history.changes import MIN_STEP_SHARE, by_effect, is_small
 from aoe_reports.model.history.listings import ListedRun
 from aoe_reports.model.rows import as_mapping
 from aoe_reports.model.texts import N_
 from aoe_reports.present.night import headline, night_headline
 from aoe_reports.present.reports.night_content import Night
 from aoe_reports.present.values import plain, show
-from aoe_reports.site.cells import Table, cell, changed, head, level, linked, short, stated, words
+from aoe_reports.site.cells import Table, cell, head, linked, short, stated, words
 from aoe_reports.site.pages.cards import Card, model_cards
-from aoe_reports.site.pages.incidents import Listed, incidents_table, listed_incidents
-from aoe_reports.site.pages.triage import OPEN, Group, Tone, group_of, grouped, state_of, sure_effect, tone_of
+from aoe_reports.site.pages.incidents import ListedIncident, incidents_table, listed_incidents
+from aoe_reports.site.pages.triage import OPEN, Group, Tone, grouped, tone_of
 from aoe_reports.site.places import file_name, model_file
 from aoe_reports.site.render import Content
 from aoe_reports.site.texts import Texts
@@ -101,7 +101,7 @@ def overview(facts: StoreFacts, text: Texts) -> Content:
     }
 
 
-def _tiles(incidents: Mapping[Group, Sequence[Listed]], text: Texts) -> list[tuple[Group, str, int, str, str]]:
+def _tiles(incidents: Mapping[Group, Sequence[ListedIncident]], text: Texts) -> list[tuple[Group, str, int, str, str]]:
     """(group, title, number of incidents, section, colour) of each group; no tile where nothing was acknowledged."""
     return [
         (
@@ -116,7 +116,7 @@ def _tiles(incidents: Mapping[Group, Sequence[Listed]], text: Texts) -> list[tup
     ]
 
 
-def _incident_tables(incidents: Mapping[Group, Sequence[Listed]], text: Texts) -> Iterator[tuple[str, Table]]:
+def _incident_tables(incidents: Mapping[Group, Sequence[ListedIncident]], text: Texts) -> Iterator[tuple[str, Table]]:
     """(section, table) of what is open, and of each other group."""
     opened = sorted((row for key in OPEN for row in incidents[key]), key=lambda row: by_effect(row.effect))
     about = text(
@@ -220,13 +220,6 @@ def _judged(facts: StoreFacts, text: Texts) -> Iterator[str]:
         whole=show(budget.series, "integer"),
         number=f"{budget.false_alarms_per_year:g}",
     )
-
-
-def _where(series: SeriesFacts, text: Texts) -> str:
-    row = series.row
-    place = text.place(row.rank_id, row.device_id)
-    hardware = [] if row.hardware in {None, "unknown"} else [str(row.hardware)]
-    return " · ".join([text.translated(row.scope), *hardware, *([place] if place else [])])
 
 
 def _models(facts: StoreFacts) -> list[str]:
@@ -362,50 +355,3 @@ def run_row(run: RunFacts) -> JsonObject:
         "facts": {**run.facts},
         "findings": len(run.findings),
     }
-
-
-def all_series(facts: StoreFacts, text: Texts) -> Content:
-    """The list of series, and its JSON."""
-    shown = ("state", "change", "since", "before", "after", "smallest_detectable", "nights")
-    columns = [(text("Item"), "text"), *text.columns(SeriesChange, *shown)]
-    rows = [_series_cells(series, text) for series in facts.series]
-    about = text(
-        "Every series with a time in the last {nights} nights; series that changed come first.",
-        nights=facts.watched_nights,
-    )
-    about = about if rows else text("No series is stored.")
-    page = {"title": text("All series"), "listed": Table(columns, rows, about)}
-    return page, {
-        "rows": [
-            {
-                **as_mapping(one.row),
-                "group": group_of(one.row, facts.nights),
-                "sure_effect": sure_effect(one),
-                "share_of_step": one.share_of_step,
-                "model": one.model,
-            }
-            for one in facts.series
-        ]
-    }
-
-
-def _series_cells(series: SeriesFacts, text: Texts) -> list[str]:
-    row = series.row
-    state = state_of(row) if row.state or row.reason else None
-    return [
-        head(text.series(row), f"{file_name(series.id)}.html" if series.has_page else None, _where(series, text)),
-        stated(state, text.state(state, row)) if state else cell(None),
-        changed(row.change, better=row.better),
-        cell(row.since),
-        level(row.before, row),
-        level(row.after if row.after is not None else series.level, row),
-        cell(row.smallest_detectable, "percent"),
-        cell(row.nights, "integer"),
-    ]
-
-
-def all_runs(facts: StoreFacts, text: Texts) -> Content:
-    """The list of runs, the newest first, and its JSON."""
-    about = text("Every run of the store, the newest first.") if facts.runs else text("No run is stored.")
-    page = {"title": text("All runs"), "listed": runs_table(reversed(facts.runs), "", text, about)}
-    return page, {"rows": [run_row(run) for run in facts.runs]}
