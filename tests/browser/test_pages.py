@@ -154,13 +154,12 @@ def test_the_keyboard_reaches_everything(tab: Tab, sites: Path) -> None:
 
 SAID = {
     "overview": {
-        "rows.workload": "text", "rows.scope": "text", "rows.hardware": "text", "rows.since": "text", "rows.change": "change",
-        "rows.ci_low": "change", "rows.ci_high": "change", "rows.before": "ms", "rows.after": "ms",
+        "rows.workload": "text", "rows.since": "text", "rows.change": "change", "rows.before": "ms", "rows.after": "ms",
         "budget.eligible": "integer", "budget.series": "integer", "newest_night": "text",
     },
     "all_series": {
         "rows.workload": "text", "rows.scope": "text", "rows.hardware": "text", "rows.since": "text", "rows.change": "change",
-        "rows.before": "ms", "rows.after": "ms", "rows.smallest_detectable": "percent", "rows.nights": "integer",
+        "rows.before": "time", "rows.after": "time", "rows.smallest_detectable": "percent", "rows.nights": "integer",
     },
     "series": {
         "row.workload": "text", "row.scope": "text", "row.op_type": "text", "row.op_name": "text", "row.hardware": "text",

@@ -114,7 +114,7 @@ def linked(text: Any, href: str | None, sub: Any = None) -> str:
     """A cell with a link, where there is somewhere to go."""
     shown = words(short(str(text))) if text else NONE
     inner = f'<a href="{words(href)}">{shown}</a>' if href and text else shown
-    return f'<td class="text">{inner}{_below(sub)}</td>'
+    return f'<td class="{_size(str(text or ""))}">{inner}{_below(sub)}</td>'
 
 
 def named(
@@ -144,7 +144,7 @@ def level_text(value: float | None, one: Valued) -> str:
     """The text of such a cell; empty for none."""
     if value is None:
         return ""
-    return show(value, "ms") if one.scope != METRIC else value_words(value, one.unit)
+    return show(value, "time") if one.scope != METRIC else value_words(value, one.unit)
 
 
 def changed(value: float | None, sub: Any = None, better: str | None = "lower", *, minor: bool = False) -> str:

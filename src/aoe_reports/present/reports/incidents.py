@@ -85,7 +85,7 @@ def effect_of(incident: IncidentChange, model: str | None = None) -> float | Non
     """
     lead = next((member for member in incident.members if model in {None, member.model}), incident.members[0])
     if lead.scope in NOTICED:
-        return lead.change
+        return incident.change if lead is incident.members[0] else lead.change
     causes = [cause for cause in incident.causes if model is None or cause.model in {None, model}]
     return max((cause.step_share for cause in causes if cause.step_share is not None), key=abs, default=None)
 
