@@ -52,8 +52,8 @@ PLACES = {
     "jobs/verify.py": "the folder of a job",
     "present/streams.py": "Parquet",
     "assistants/places.py": "whether a link below a root leads out of it",
+    "assistants/skill.py": "the skill that comes with the package",
     "cli/configuration_files.py": "configuration files",
-    "cli/commands/setup.py": "the skill that comes with the package",
     "cli/output.py": "the folder of an output",
     "cli/ending.py": "what a reader that went away leaves open",
 }
