@@ -50,6 +50,7 @@ PLACES = {
     "jobs/share.py": "the folder of copies",
     "jobs/report.py": "the folder of figures",
     "jobs/verify.py": "the folder of a job",
+    "jobs/sign_off.py": "the files with claims",
     "present/streams.py": "Parquet",
     "present/style.py": "the style sheet",
     "assistants/places.py": "whether a link below a root leads out of it",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from decimal import Decimal
@@ -37,13 +38,14 @@ def render_part(report: Report, **more: object) -> str:
     return _template("notebook").render(
         title=plain(report.title),
         headline=plain(report.headline),
-        sections=[_section(replace(section, chart=None), report) for section in report.sections],
+        sections=_sections([replace(section, chart=None) for section in report.sections], report),
         **more,
     )
 
 
 def render(report: Report) -> str:
     """The whole report, charts inside the page."""
+    shown = _sections([*report.sign_off, *report.sections], report)
     return (
         _template("report").render(
             language=html_tag(report.language),
@@ -52,10 +54,16 @@ def render(report: Report) -> str:
             title=plain(report.title),
             headline=plain(report.headline),
             pages=(report.pages.first, in_language(PAGES, report.language)) if report.pages.first else (),
-            sections=[_section(section, report) for section in report.sections],
+            sections=shown[len(report.sign_off) :],
+            sign_off=shown[: len(report.sign_off)],
+            words=[in_language(words, report.language) for words in _SIGNED] if report.sign_off else (),
         )
         + "\n"
     )
+
+
+_SIGNED = (say("Name"), say("Date"), say("Signature"), say("Measured by"), say("Approved by"), say("Details"))
+"""The columns and rows that are filled in by hand, and what leads to the sections that are not printed."""
 
 
 @cache
@@ -78,7 +86,8 @@ class _Cell(NamedTuple):
 class _Shown(NamedTuple):
     title: str
     region: str
-    """What the parts that scroll are called."""
+    """What the table is called where it scrolls."""
+    chart_region: str
     sentences: Sequence[str]
     lines: Sequence[str]
     figure: ReportFigure | None
@@ -86,12 +95,23 @@ class _Shown(NamedTuple):
     rows: Sequence[Sequence[_Cell]]
 
 
-def _section(section: Section, report: Report) -> _Shown:
+def _sections(sections: Sequence[Section], report: Report) -> list[_Shown]:
+    """All sections; those of one title get numbers, by which readers of screens tell their tables apart."""
+    counts: Counter[str] = Counter()
+    shown = []
+    for section in sections:
+        name = plain(section.title or report.title)
+        counts[name] += 1
+        shown.append(_section(section, f"{name} {counts[name]}" if counts[name] > 1 else name, report))
+    return shown
+
+
+def _section(section: Section, name: str, report: Report) -> _Shown:
     grid = section.grid or Grid((), ())
-    title = plain(section.title)
     return _Shown(
-        title=title,
-        region=in_language(say("{what}: scrolls horizontally", what=title or plain(report.title)), report.language),
+        title=plain(section.title),
+        region=in_language(say("{what}: scrolls horizontally", what=name), report.language),
+        chart_region=in_language(say("{what}: chart, scrolls horizontally", what=name), report.language),
         sentences=[plain(sentence) for sentence in section.sentences],
         lines=[plain(line) for line in section.lines],
         figure=_figure(section.chart, report.language) if section.chart else None,

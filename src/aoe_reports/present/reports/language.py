@@ -23,7 +23,10 @@ def report_in(report: Report, language: Language) -> Report:
     """The same report as somebody who reads a language sees it, with units and captions."""
     if language != "en":
         report = _translated(report, language)
-    return replace(report, sections=[_arranged(section, language) for section in report.sections])
+    sections, sign_off = (
+        [_arranged(section, language) for section in several] for several in (report.sections, report.sign_off)
+    )
+    return replace(report, sections=sections, sign_off=sign_off)
 
 
 def _arranged(section: Section, language: Language) -> Section:
@@ -38,6 +41,7 @@ def _translated(report: Report, language: Language) -> Report:
         headline=in_language(report.headline, language),
         verdict=in_language(report.verdict, language),
         sections=[_section(section, language) for section in report.sections],
+        sign_off=[_section(section, language) for section in report.sign_off],
         language=language,
     )
 
