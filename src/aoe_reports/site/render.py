@@ -25,6 +25,7 @@ ASSETS = (
     "compare.js",
     "step.js",
     "list.js",
+    "history.js",
     "icon.svg",
     "uPlot.iife.min.js",
     "uPlot.min.css",
