@@ -39,6 +39,10 @@ def speed_up(before: float | None, after: float | None) -> float | None:
     return before / after - 1 if before and after else None
 
 
+PARTS = ("computing", "communication_not_overlapped", "free")
+"""What a step is divided into."""
+
+
 @dataclass(frozen=True, slots=True)
 class PlacedShift:
     """A level shift: columns into the series' own nights, levels in the unit of the series, `change` as after / before - 1."""
@@ -83,10 +87,12 @@ class SeriesFacts:
     hindsight_level: float | None = None
     """Of the newest nights, by the same look."""
     has_page: bool = True
-    shapes: str | None = None
-    """The input shapes of an operator that changed."""
     observations: tuple[SeriesObservation, ...] = ()
     """What it does that is no change of its level, of the nights that were judged."""
+    input_shapes: str | None = None
+    """Of an operator, as its newest record has them."""
+    parts: Mapping[str, Floats] = field(default_factory=dict)
+    """Of a step the mean ms of its parts in each of its nights, NaN where unknown; by their names in PARTS."""
 
     @property
     def id(self) -> str:

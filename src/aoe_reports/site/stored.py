@@ -38,6 +38,7 @@ from aoe_reports.history.series.series import (
 )
 from aoe_reports.history.series.stored import STEP_OF_OPERATORS_NS, paged_series
 from aoe_reports.history.site_facts import (
+    PARTS,
     Claim,
     Floats,
     Groups,
@@ -63,7 +64,9 @@ from aoe_reports.store.parts import StoredFile
 Row = dict[str, Any]
 
 _TIMES = ("series_id", "night", "run_id", "timestamp_ns", "runtime_ms_mean", "source")
-_NEWEST = ("series_id", "timestamp_ns", "run_id", "scope", "rank_id", "device_id", "total_ns", "source", *LABELS)
+_NEWEST = (
+    "series_id", "timestamp_ns", "run_id", "scope", "rank_id", "device_id", "total_ns", "source", "workload_args", *LABELS,
+)  # fmt: skip
 _RUN = (
     "run_id", "run_kind", "night", "timestamp_ns", "model", "hardware", "status", "path", "body", "content_hash",
     "normaliser_version", "engine", "engine_version", "hardware_config", "runtime_config",
@@ -294,9 +297,7 @@ def _series(
     verdicts, first = _verdicts(histories, judged, regressions, start)
     whole = _look_back(judged, gone, regressions.budget.false_alarms_per_year)
     newest = _newest(history, since, left_out)
-    shapes = _shapes(
-        history, [row.series_id for row in regressions.rows if row.state is not None and row.op_name], nights
-    )
+    parts = _parts(history)
     every = regressions.detected.judged.histories.labels
     paged = paged_series(regressions.detected.judged.histories.labels, regressions.incidents)
 
@@ -334,11 +335,36 @@ def _series(
                 hindsight=tuple(_placed_shift(change, row.better, columns) for change in whole[place].changes),
                 hindsight_level=_level_of(whole[place].level, row),
                 has_page=row.series_id in paged,
-                shapes=shapes.get(row.series_id),
                 observations=tuple(observed.get(row.series_id, ())),
+                input_shapes=facts.get("input_shapes"),
+                parts=_parts_of(parts.get(row.series_id), histories.runs[place, columns].tolist()),
             )
         )
     return every_series
+
+
+_Parts = dict[str, tuple[float | None, ...]]
+"""Of each run of a step the mean ms of its parts."""
+
+
+def _parts(history: History) -> dict[str, _Parts]:
+    """The parts of the steps of each series, as far as its records have them."""
+    steps = pl.DataFrame(history.records(("series_id", "run_id", "metrics"), [equals("scope", "step")]))
+    metrics = pl.col("metrics").cast(pl.String)
+    read = [metrics.str.json_path_match(f"$.{name}_ms_mean").cast(pl.Float64).alias(name) for name in PARTS]
+    known: dict[str, _Parts] = defaultdict(dict)
+    for series_id, run_id, *parts in steps.select("series_id", "run_id", *read).iter_rows():
+        known[series_id][run_id] = tuple(parts)
+    return known
+
+
+def _parts_of(known: _Parts | None, runs: Sequence[str]) -> dict[str, Floats]:
+    """The parts of a step in its nights; those that no night has are left out."""
+    if known is None:
+        return {}
+    nothing = (None,) * len(PARTS)
+    columns = np.array([known.get(run, nothing) for run in runs], dtype=np.float64).reshape(-1, len(PARTS))
+    return {name: columns[:, place] for place, name in enumerate(PARTS) if np.isfinite(columns[:, place]).any()}
 
 
 def _verdicts(
@@ -389,7 +415,10 @@ def _newest(history: History, since: str, incomplete: Sequence[str]) -> dict[str
     records = pl.DataFrame(history.records(names, where)).filter(~pl.col("run_id").is_in(list(incomplete)))
     of_steps = ["run_id", "rank_id", "device_id", "series_id", "total_ns", "metrics"]
     whole = pl.DataFrame(history.records(of_steps, [*where, equals("scope", "step")]))
-    newest = records.sort("timestamp_ns", "run_id").group_by("series_id", maintain_order=True).last()
+    shapes = pl.col("workload_args").cast(pl.String).str.json_path_match("$.input_shapes").alias("input_shapes")
+    newest = (
+        records.sort("timestamp_ns", "run_id").group_by("series_id", maintain_order=True).last().with_columns(shapes)
+    )
     keys = ["run_id", "rank_id", "device_id"]
     steps = (
         whole.sort("series_id")
@@ -401,17 +430,6 @@ def _newest(history: History, since: str, incomplete: Sequence[str]) -> dict[str
         row["series_id"]: {**row, "share_of_step": share_of(row["total_ns"], row["step_ns"])}
         for row in joined.iter_rows(named=True)
     }
-
-
-def _shapes(history: History, series: Sequence[str], nights: Sequence[str]) -> dict[str, str]:
-    """The input shapes of operators, as their newest records have them."""
-    if not series:
-        return {}
-    where: Where = [equals("scope", "op"), equals("night", nights[-WATCHED_NIGHTS:][0], ">=")]
-    records = pl.DataFrame(history.records(("series_id", "workload_args"), where))
-    spelled = pl.col("workload_args").str.json_path_match("$.input_shapes")
-    known = records.filter(pl.col("series_id").is_in(list(series))).unique().select("series_id", spelled)
-    return {series_id: shapes for series_id, shapes in known.iter_rows() if shapes}
 
 
 _RECORD = (

@@ -16,8 +16,8 @@ from aoe_reports.present.reports.night_words import subject_words
 from aoe_reports.present.reports.series_cells import value_words
 from aoe_reports.present.values import show
 from aoe_reports.site.cells import interval, short
+from aoe_reports.site.pages.history import past_in, versions_in, watch_of
 from aoe_reports.site.pages.incidents import ListedIncident, largest_part, shapes_of
-from aoe_reports.site.pages.series import past_in, versions_in, watch_of
 from aoe_reports.site.pages.triage import OPEN, TONES, Group, Tone, group_of, is_minor, state_of, step_effect
 from aoe_reports.site.places import model_file
 from aoe_reports.site.texts import Texts

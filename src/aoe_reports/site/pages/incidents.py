@@ -224,8 +224,8 @@ def shapes_of(row: ListedIncident, text: Texts) -> str:
     """The input shapes of the operator that an incident is about, where it is about one."""
     named = {cause.op_name for cause in row.causes[:1]} if row.causes else {row.lead.row.op_name}
     for series in row.series:
-        if series.shapes and series.row.op_name in named:
-            return text("input shapes {shapes}", shapes=series.shapes)
+        if series.input_shapes and series.row.op_name in named:
+            return text("input shapes {shapes}", shapes=series.input_shapes)
     return ""
 
 
