@@ -18,8 +18,8 @@ from aoe_reports.site.build import build_site
 def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The first page of the planted nights."""
     folder = tmp_path_factory.mktemp("planted")
-    store = store_planted(folder)
-    build_site(str(store), folder / "site")
+    store_planted(folder / "store")
+    build_site(str(folder / "store"), folder / "site")
     return folder / "site" / "index.html"
 
 
@@ -83,7 +83,7 @@ def test_a_chart_of_a_card_marks_level_shifts_bad_nights_new_versions_and_gaps(p
     assert charts["tts"].count("<polyline") == 2, "two nights are missing: the line has a gap"
     assert "8.407 ms" in charts["llama-70b"]
     assert (
-        'aria-label="llama-70b/step: 36 nights from 2026-09-01 to 2026-10-06, between 8.046 ms and 8.407 ms'
+        'aria-label="llama-70b/step: 36 nights from 2026-01-10 to 2026-02-14, between 8.046 ms and 8.407 ms'
         in charts["llama-70b"]
     )
 
