@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from aoe_reports.model.texts import say
+
 
 def share_of(part: float | None, whole: float | None) -> float | None:
     """A part as a fraction of its whole, from -1 to 1; below 0 is what is saved.
@@ -21,3 +23,25 @@ def rounded(share: float | None) -> float | None:
 def share_or_zero(part: float, whole: float) -> float:
     """The same as answers print it, 0 of a whole that was measured as 0."""
     return rounded(share_of(part, whole)) or 0.0
+
+
+_MIN_TOLD = 0.001
+"""A smaller change is told as less than this."""
+
+
+def percent(size: float) -> str:
+    """The size of a change with two digits that count, as sentences have it; never 0.0%."""
+    if abs(size) < _MIN_TOLD:
+        return say("less than 0.1%")
+    exponent = int(f"{100 * size:.1e}".partition("e")[2])  # as rounded: 9.99 has that of 10
+    return f"{100 * size:,.{max(0, 1 - exponent)}f}%"
+
+
+def change_words(change: float) -> str:
+    """A change with its sign, in the same digits."""
+    if not change:
+        return say("unchanged")
+    size = percent(abs(change))
+    if abs(change) < _MIN_TOLD:
+        return say("changed by {size}", size=size)
+    return f"{'+' if change > 0 else '-'}{size}"
