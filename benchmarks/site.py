@@ -6,7 +6,8 @@ step, types and operators, noise of 1 %, and in the last weeks one operator of e
 run as a command of its own, so starting Python and importing is part of the figures: first into a new folder, then with
 nothing new, then after one more night (an ingest's commit). Figures are CPU and elapsed seconds and the largest resident
 memory of each, the pages written, and the bytes of the first page. Where Debian's chromium is
-there, it opens the first page and the list of series from the disk, with an empty cache each, and tells when it first painted.
+there, it opens the first page and the lists from the disk, with an empty cache each, and tells when it first painted and when a
+list can be searched and sorted.
 With --keep a store that is there already is used as it
 is and stays; the site is built into a new folder each time.
 """
@@ -188,6 +189,8 @@ def build(label: str, store: str, folder: Path) -> None:
 
 PAINTED = "performance.getEntriesByName('first-contentful-paint').map((one) => one.startTime)[0]"
 
+LISTED = "performance.getEntriesByName('listed').map((one) => one.startTime)[0]"
+
 
 def open_pages(folder: Path, profile: Path) -> None:
     """Open the longest pages in a browser and print when they first painted and when they were loaded."""
@@ -202,7 +205,15 @@ def open_pages(folder: Path, profile: Path) -> None:
             tab.wait_for(f"{PAINTED} > 0")
             loaded = tab.run("performance.getEntriesByType('navigation')[0].loadEventEnd")
             rows = tab.run("document.querySelectorAll('tbody tr').length")
-            print(f"{name:18s} {rows} rows, first paint {tab.run(PAINTED) / 1000:.2f} s, loaded {loaded / 1000:.2f} s")
+            listed = tab.run(LISTED)
+            size = sum(
+                path.stat().st_size for path in (folder / name, (folder / name).with_name("list.js")) if path.is_file()
+            )
+            ready = f", {size / 1024:.0f} kB with its rows, can be sorted after {listed / 1000:.2f} s" if listed else ""
+            print(
+                f"{name:18s} {rows} rows, first paint {tab.run(PAINTED) / 1000:.2f} s, loaded {loaded / 1000:.2f} s, "
+                f"{(folder / name).stat().st_size / 1024:.0f} kB{ready}"
+            )
 
 
 def main() -> None:

@@ -32,7 +32,7 @@ FLAGS = (
 
 KEYS = {
     "Tab": (9, None), "Enter": (13, "\r"), "ArrowLeft": (37, None), "ArrowRight": (39, None), "Home": (36, None),
-    "End": (35, None), "Escape": (27, None),
+    "End": (35, None), "ArrowDown": (40, None), "Escape": (27, None),
 }  # fmt: skip
 
 

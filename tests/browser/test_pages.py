@@ -13,10 +13,14 @@ from typing import Any
 from urllib.parse import unquote, urlsplit
 
 import pytest
+from captures import Kernel, Night, write_night
 from chromium import Tab
 from dashboards import HOSTILE
+from stores import store_at_once
 
 from aoe_reports.present.values import plain, show
+from aoe_reports.site.build import build_site
+from aoe_reports.topics.records.options import RecordOptions
 
 pytestmark = pytest.mark.browser
 
@@ -150,13 +154,12 @@ def test_the_keyboard_reaches_everything(tab: Tab, sites: Path) -> None:
 
 SAID = {
     "overview": {
-        "rows.workload": "text", "rows.scope": "text", "rows.hardware": "text", "rows.since": "text", "rows.change": "change",
-        "rows.ci_low": "change", "rows.ci_high": "change", "rows.before": "ms", "rows.after": "ms",
+        "rows.workload": "text", "rows.since": "text", "rows.change": "change", "rows.before": "ms", "rows.after": "ms",
         "budget.eligible": "integer", "budget.series": "integer", "newest_night": "text",
     },
     "all_series": {
         "rows.workload": "text", "rows.scope": "text", "rows.hardware": "text", "rows.since": "text", "rows.change": "change",
-        "rows.before": "ms", "rows.after": "ms", "rows.smallest_detectable": "percent", "rows.nights": "integer",
+        "rows.before": "time", "rows.after": "time", "rows.smallest_detectable": "percent", "rows.nights": "integer",
     },
     "series": {
         "row.workload": "text", "row.scope": "text", "row.op_type": "text", "row.op_name": "text", "row.hardware": "text",
@@ -352,14 +355,103 @@ def test_a_chart_is_zoomed_and_read_with_mouse_and_keyboard(tab: Tab, sites: Pat
     assert tab.complaints == []
 
 
-def test_a_list_is_searched(tab: Tab, sites: Path) -> None:
-    tab.go(address_of(sites / "plain" / "series" / "index.html"))
-    rows = "[...document.querySelectorAll('tbody tr')].filter((row) => row.checkVisibility()).length"
-    every = tab.run(rows)
+@pytest.fixture(scope="module")
+def long_list(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The list of series of 100 operators of net, 20 of bert, one of them on rank 1; net's op_7 and op_20 got slower."""
+    folder = tmp_path_factory.mktemp("long")
+    for night in range(16):
+        slower = {"op_7": 1.5, "op_20": 1.2} if night >= 9 else {}
+        kernels = [
+            Kernel(f"op_{number}", "Add", (30 + number) * slower.get(f"op_{number}", 1.0)) for number in range(100)
+        ]
+        write_night(folder / "net" / str(night), night, Night(tuple(kernels)))
+        write_night(folder / "bert" / str(night), night, Night(tuple(kernels[:20])), hours=1)
+        write_night(folder / "bert" / f"{night}_1", night, Night(tuple(kernels[:1])), hours=1, rank=1)
+    store = folder / "store"
+    store_at_once([folder / "net", folder / "bert"], store, RecordOptions(workload_from="folder"))
+    build_site(str(store), folder / "site", 12.0, "en")
+    return folder / "site" / "series" / "index.html"
+
+
+LISTED = "[...document.querySelectorAll('.listed tbody tr')].map((row) => row.cells[0].firstChild.textContent)"
+COUNTED = "document.querySelector('.pager output').textContent"
+
+
+def sort_by(tab: Tab, title: str) -> str | None:
+    """Press the head of a column with the keyboard; how the column is sorted then."""
+    button = f"[...document.querySelectorAll('thead button')].find((one) => one.textContent.startsWith('{title}'))"
+    before = tab.run("location.hash")
+    tab.run(f"{button}.focus()")
+    tab.press("Enter")
+    tab.wait_for(f"location.hash !== '{before}'")
+    tab.run("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+    sorted_as: str | None = tab.run(f"{button}.parentElement.getAttribute('aria-sort')")
+    return sorted_as
+
+
+def test_a_list_is_sorted_by_each_column_and_turned_in_pages_with_the_keyboard(tab: Tab, long_list: Path) -> None:
+    tab.go(address_of(long_list))
+    assert tab.run(COUNTED) == "1 to 100 of 127"
+    assert len(tab.run(LISTED)) == 100
+    assert tab.run(LISTED)[:2] == ["bert/op/op_7", "bert/op_type/Add"]
+    assert tab.run("document.querySelectorAll('[aria-sort]').length") == 0
+    assert sort_by(tab, "After") == "descending"
+    assert tab.run(LISTED)[:4] == ["net/step", "bert/step", "bert/step", "net/op/op_99"]
+    assert sort_by(tab, "After") == "ascending"
+    assert tab.run(LISTED)[:4] == ["bert/op_type/Add", "bert/op/op_0", "bert/op/op_0", "net/op/op_0"]
+    assert sort_by(tab, "Change") == "descending"
+    assert tab.run(LISTED)[:2] == ["bert/op/op_7", "net/op/op_7"]
+    assert sort_by(tab, "Change") == "ascending"
+    assert tab.run(LISTED)[:2] == ["bert/step", "bert/op_type/Add"]  # what did not change comes last, both ways
+    assert sort_by(tab, "Change") is None
+    tab.run("[...document.querySelectorAll('.pager button')].at(-1).focus()")
+    tab.press("Enter")
+    tab.wait_for(f"{COUNTED} === '101 to 127 of 127'")
+    assert tab.run("location.hash") == "#page=2"
+    assert tab.run("document.activeElement.textContent") == "Next"
+    tab.press("Enter")
+    assert tab.run(COUNTED) == "101 to 127 of 127"
+    assert tab.complaints == []
+
+
+def test_the_address_says_how_a_list_is_searched_and_filtered(tab: Tab, long_list: Path) -> None:
+    tab.go(address_of(long_list))
     tab.run("document.querySelector('input[type=search]').focus()")
-    tab.call("Input.insertText", text="LAYER6/conv")
-    tab.wait_for(f"{rows} === 1")
-    assert every > 30
+    tab.call("Input.insertText", text="OP_1 op/")
+    tab.wait_for(f"{COUNTED} === '1 to 22 of 22'")
+    tab.run("[...document.querySelectorAll('.filters select')][0].focus()")
+    tab.press("ArrowDown")  # bert
+    tab.wait_for(f"{COUNTED} === '1 to 11 of 11'")
+    assert tab.run("location.hash") == "#q=OP_1+op%2F&model=bert"
+    tab.go(f"{address_of(long_list)}#model=bert&rank=1&scope=op")
+    assert tab.run(LISTED) == ["bert/op/op_0"]
+    assert tab.run("[...document.querySelectorAll('.filters select')].map((one) => one.value)") == [
+        "bert",
+        "op",
+        "",
+        "1",
+    ]
+    tab.go(f"{address_of(long_list)}#state=confirmed&sort=item&q=net")
+    assert tab.run(LISTED) == ["net/op/op_20", "net/op/op_7"]
+    tab.go(f"{address_of(long_list)}#q=nothing-like-it&model=%00&sort=__proto__&page=-3")
+    assert (tab.run(COUNTED), tab.run(LISTED)) == ("No row matches.", [])
+    assert tab.complaints == []
+
+
+def test_what_the_script_lists_is_what_the_page_had(tab: Tab, long_list: Path, sites: Path) -> None:
+    for page in (
+        long_list,
+        *(sites / name / part / "index.html" for name in ("chinese", "hostile") for part in ("series", "runs")),
+    ):
+        bodies = []
+        for allowed in (False, True):
+            tab.scripts(allowed)
+            tab.go(address_of(page))
+            bodies.append(tab.run("document.querySelector('tbody').innerHTML.replace(/>\\s+</g, '><').trim()"))
+            notes = tab.run("[...document.querySelectorAll('noscript p')].map((one) => one.innerText)")
+            if not allowed:
+                assert ("The first 100 of 127 rows." in "".join(notes)) == (page == long_list)
+        assert bodies[0] == bodies[1], page
 
 
 def test_hostile_names_are_shown_as_text(tab: Tab, sites: Path) -> None:

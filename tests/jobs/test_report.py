@@ -127,7 +127,7 @@ def test_rows_are_those_of_regressions(cli: Cli, store: Path) -> None:
 
 def test_the_headline_names_what_got_slower_and_who_did_it(cli: Cli, store: Path) -> None:
     report = cli("report", "--store", store, "--format", "json").json
-    assert report["headline"].startswith(f"Regression: step of {MODEL} +0.9% since {SLOW} (3.228 → 3.259 ms); ")
+    assert report["headline"].startswith(f"Regression: step of {MODEL} +0.95% since {SLOW} (3.228 → 3.259 ms); ")
     assert "operator layer6/conv (Conv2D) +7.5% explains 28.13 of 30.58 us per step" in report["headline"]
     assert report["headline"] in cli("report", "--store", store).out
 
@@ -251,7 +251,7 @@ def test_figures_are_pictures_with_words(cli: Cli, store: Path, tmp_path: Path) 
     assert figures == made.json["figures"]
     history, attribution, hotspots = figures
     assert [one["file"] for one in figures] == ["history.png", "attribution.png", "hotspots.png"]
-    assert f"+0.9% since {SLOW}, from 3.228 ms to 3.259 ms" in history["alt"]
+    assert f"+0.95% since {SLOW}, from 3.228 ms to 3.259 ms" in history["alt"]
     assert "layer6/conv +28.132" in attribution["alt"]
     assert "total +30.581" in attribution["alt"]
     assert all(

@@ -2,7 +2,7 @@
 
 import pytest
 
-from aoe_reports.model.shares import share_of
+from aoe_reports.model.shares import share_of, signed_percent
 
 
 @pytest.mark.parametrize(
@@ -13,3 +13,24 @@ def test_a_share_is_at_most_its_whole_and_null_where_either_is_unknown(
     part: int | None, whole: int | None, share: float | None
 ) -> None:
     assert share_of(part, whole) == share
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (0.123, "+12%"),
+        (0.0996, "+10%"),
+        (0.0751, "+7.5%"),
+        (-0.0094, "-0.94%"),
+        (0.00042, "+0.042%"),
+        (0.0000049, "0%"),
+        (-0.000005, "-0.001%"),
+        (0.0, "0%"),
+        (-0.0, "0%"),
+        (1.5, "+150%"),
+        (12.345, "+1,234%"),
+        (float("inf"), "+inf%"),
+    ],
+)
+def test_a_change_has_two_significant_digits_and_nothing_has_no_sign(change: float, words: str) -> None:
+    assert signed_percent(change) == words

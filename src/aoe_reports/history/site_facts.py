@@ -83,6 +83,8 @@ class SeriesFacts:
     hindsight_level: float | None = None
     """Of the newest nights, by the same look."""
     has_page: bool = True
+    shapes: str | None = None
+    """The input shapes of an operator that changed."""
     observations: tuple[SeriesObservation, ...] = ()
     """What it does that is no change of its level, of the nights that were judged."""
 

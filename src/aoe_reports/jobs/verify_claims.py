@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from aoe_reports.formats.rules import UNKNOWN_FILE, UNREADABLE
-from aoe_reports.formats.sources.discovery import why_not_read
+from aoe_reports.formats.sources.discovery import refuse_missing, why_not_read
 from aoe_reports.formats.sources.head import head_of
 from aoe_reports.formats.sources.objects import asked_path
 from aoe_reports.formats.tuner_files import TUNERS, kind_of_tuner_file
@@ -50,12 +50,14 @@ from aoe_reports.tuning.verify.verdicts import Verified, verify_claims
 def check_claims(before: Path, after: Path, options: VerifyOptions) -> JobAnswer:
     """Hold the claims in some files (`options.claims`) against two sides of measurements."""
     check_options(options)
+    sides = asked_path(before), asked_path(after)
+    refuse_missing(sides)
     findings: list[Finding] = []
     claims, unreadable = _claims(options, findings)
-    first, lost = _side(asked_path(before), None, options, findings)
+    first, lost = _side(sides[0], None, options, findings)
     rank = options.rank if first is None else first.profiles[0].device.tasks.rank_id
-    last, lost_after = _side(asked_path(after), (rank,), options, findings)
-    inputs = tuple(map(str, (*options.claims, asked_path(before), asked_path(after))))
+    last, lost_after = _side(sides[1], (rank,), options, findings)
+    inputs = tuple(map(str, (*options.claims, *sides)))
     if first is None or last is None or unreadable:
         return _nothing_read(inputs, options, findings)
     first, last = _named(claims, first, last, options)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 
 def share_of(part: float | None, whole: float | None) -> float | None:
     """A part as a fraction of its whole, from -1 to 1; below 0 is what is saved.
@@ -21,3 +23,17 @@ def rounded(share: float | None) -> float | None:
 def share_or_zero(part: float, whole: float) -> float:
     """The same as answers print it, 0 of a whole that was measured as 0."""
     return rounded(share_of(part, whole)) or 0.0
+
+
+MOST_DECIMALS = 3
+"""Of a change in percent: a thousandth of a percent is less than any step scatters by."""
+
+
+def signed_percent(change: float) -> str:
+    """A change (0.0123 is +1.2%) with its sign, at least two significant digits where three decimals hold them, and no sign of nothing."""
+    percent = 100 * change
+    if not math.isfinite(percent):
+        return f"{percent:+}%"
+    exponent = int(f"{percent:.1e}".partition("e")[2])  # as rounded: 9.96 has that of 10
+    shown = f"{percent:+,.{min(max(0, 1 - exponent), MOST_DECIMALS)}f}"
+    return f"{shown}%" if shown.strip("+-0.") else "0%"

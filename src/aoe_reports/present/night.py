@@ -28,6 +28,7 @@ from aoe_reports.model.history.changes import (
 )
 from aoe_reports.model.history.metrics import loss
 from aoe_reports.model.report import Report, Section
+from aoe_reports.model.shares import signed_percent
 from aoe_reports.model.texts import Text, capital, count_of, join, say
 from aoe_reports.model.time_units import times_in_one_unit
 from aoe_reports.present.reports.incidents import is_open, is_slower, is_suspected, matters
@@ -49,6 +50,7 @@ from aoe_reports.present.reports.night_words import (
     with_short_names,
 )
 from aoe_reports.present.reports.series_cells import has_metrics, value_words
+from aoe_reports.present.values import show
 
 SHOWN_FINDINGS = 50
 _OF_MOVE = ("since", "since_run", "before", "after", "change", "incident")
@@ -370,7 +372,7 @@ def _suspected_words(what: str, since: str | None, *, is_faster: bool) -> Text:
 
 
 def _level_words(row: SeriesChange, since: str | None = None) -> Text:
-    return say("{what} {change:+.1%}{since}{levels}", what=subject_words(row), change=row.change, since=_since(since), levels=_levels(row))  # fmt: skip
+    return say("{what} {change}{since}{levels}", what=subject_words(row), change=show(row.change, "change"), since=_since(since), levels=_levels(row))  # fmt: skip
 
 
 def _without_regression(changes: Sequence[SeriesChange], past: Collection[str]) -> str:
@@ -427,7 +429,7 @@ def _layers(lead: SeriesChange, slower: Sequence[SeriesChange]) -> str | None:
     if not layers or lead.scope in LOCATED:
         return None
     most = max(layers, key=lambda row: (abs(row.impact_ms or 0.0), row.series_id))
-    named = say("{what} {change:+.1%}", what=subject_words(most), change=most.change)
+    named = say("{what} {change}", what=subject_words(most), change=show(most.change, "change"))
     if len(layers) == 1:
         return named
     return say("{named} and {others}", named=named, others=count_of(len(layers) - 1, "{number} more", "{number} more"))
@@ -470,7 +472,9 @@ def _explanation(
     one = next((row for row in slower if row.scope == "op" and row.since == lead.since), None)
     if one is None:
         return None
-    return say("{operator} {change:+.1%} since the same night", operator=operator_line(one), change=one.change)
+    return say(
+        "{operator} {change} since the same night", operator=operator_line(one), change=show(one.change, "change")
+    )
 
 
 def _explained(causes: Sequence[IncidentCause], models: Sequence[str], step: SeriesChange) -> Text:
@@ -516,7 +520,7 @@ def _changed_operator(one: OperatorChange) -> str:
     if not one.before_us:
         return say("{operator} (new)", operator=operator_line(one))
     change = one.after_us / one.before_us - 1
-    return say("{operator} {change:+.1%}", operator=operator_line(one), change=change)
+    return say("{operator} {change}", operator=operator_line(one), change=signed_percent(change))
 
 
 _COUNTED = {

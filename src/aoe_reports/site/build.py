@@ -20,6 +20,7 @@ from aoe_reports.model.rows import as_mapping, column, row
 from aoe_reports.model.texts import Language, say
 from aoe_reports.site import FORMAT
 from aoe_reports.site.as_json import as_json
+from aoe_reports.site.listed import Listed
 from aoe_reports.site.navigation import PAGES
 from aoe_reports.site.pages.comparison import (
     KEYS_AT,
@@ -322,12 +323,16 @@ class _Builder:
             self._put("comparison", names, key, lambda made=made: made)
 
     def _lists(self) -> None:
-        listed = list_file(self.facts.runs)
-        self._put("overview", ["runs/all.list.js"], key_of(listed), lambda: [listed])
+        choices = list_file(self.facts.runs)
+        self._put("overview", ["runs/all.list.js"], key_of(choices), lambda: [choices])
         for one in PAGES:
             kind = "index" if one.template == "index" else one.key
-            content = self._both(one.template, kind, one.file, one.make(self.facts, self.text), one.key)
+            page, twin = one.make(self.facts, self.text)
+            content = self._both(one.template, kind, one.file, (page, twin), one.key)
             names = [one.file, f"{one.file.removesuffix('.html')}.json"]
+            if isinstance(listed := page.get("listed"), Listed):
+                names.append(f"{one.file.rpartition('/')[0]}/{listed.file}")
+                content.append(listed.script)
             self._put("overview", names, key_of(*content), lambda content=content: content)
 
     def _models(self) -> None:
@@ -356,7 +361,7 @@ def _kind_of(name: str) -> str:
     folder = name.rpartition("/")[0]
     if name.startswith("compare-"):
         return "comparison"
-    if name.endswith(("index.html", "index.json", "all.list.js")):
+    if name.endswith(("index.html", "index.json", "all.list.js", f"/{Listed.file}")):
         return "overview"
     return {"series": "series", "runs": "run", MODELS: "model", "assets": "asset"}.get(folder, "overview")
 

@@ -20,8 +20,8 @@ from aoe_reports.present.reports.series_cells import Valued, value_words
 from aoe_reports.present.values import NONE, plain, show
 from aoe_reports.site.texts import Texts
 
-LONGEST = 120
-"""Characters of a name in a table; its own page has it whole."""
+LONGEST = 300
+"""Characters of a name in a table, which wraps; its own page has it whole."""
 LONG = 24
 """Characters of a name from which on its column is wider, to wrap in."""
 
@@ -66,8 +66,8 @@ def words(value: Any) -> str:
 
 
 def short(text: str) -> str:
-    """A name whose middle is left out when it is very long."""
-    return text if len(text) <= LONGEST else f"{text[: LONGEST // 2]} … {text[-LONGEST // 2 :]}"
+    """A name, cut at its end where no page has room for it."""
+    return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
 
 
 def with_code(text: str) -> Markup:
@@ -107,38 +107,78 @@ def sentence(text: str | None) -> str:
 @lru_cache(maxsize=16384, typed=True)
 def head(text: Any, href: str | None = None, sub: Any = None) -> str:
     """The cell that names a row, with a link to what it names."""
-    shown = short(str(text))
-    inner = f'<a href="{words(href)}">{words(shown)}</a>' if href else words(shown)
-    return f'<th scope="row" class="{_size(shown)}">{inner}{_below(sub)}</th>'
+    return f'<th scope="row" class="{_size(str(text))}">{_linked(str(text), href)}{_below(sub)}</th>'
 
 
 def linked(text: Any, href: str | None, sub: Any = None) -> str:
     """A cell with a link, where there is somewhere to go."""
     shown = words(short(str(text))) if text else NONE
     inner = f'<a href="{words(href)}">{shown}</a>' if href and text else shown
-    return f'<td class="text">{inner}{_below(sub)}</td>'
+    return f'<td class="{_size(str(text or ""))}">{inner}{_below(sub)}</td>'
+
+
+def named(
+    text: str, href: str | None, notes: Sequence[str], summary: str, lines: Sequence[tuple[str, str | None, str]]
+) -> str:
+    """The cell that names a row, with notes below it, and lines (text, page, what is said of it) behind a fold."""
+    inner = "".join(
+        f"<li>{_linked(line, page)} {words(more)}</li>" if more else f"<li>{_linked(line, page)}</li>"
+        for line, page, more in lines
+    )
+    below = "".join(map(_below, notes))
+    fold = f'<details class="fold"><summary>{words(summary)}</summary><ul>{inner}</ul></details>'
+    return f'<th scope="row" class="text long">{_linked(text, href)}{below}{fold}</th>'
+
+
+def _linked(text: str, href: str | None) -> str:
+    shown = words(short(text))
+    return f'<a href="{words(href)}">{shown}</a>' if href else shown
 
 
 def level(value: float | None, one: Valued, sub: float | None = None) -> str:
     """A cell with a level of a series, maybe with another one below it: a time in the unit of its column, a metric in its own."""
-    if one.scope != METRIC:
-        return cell(value, "ms", None if sub is None else show(sub, "ms"))
-    shown, below = (None if each is None else value_words(each, one.unit) for each in (value, sub))
-    return f'<td class="number">{words(shown)}{_below(below)}</td>'
+    return f'<td class="number">{words(level_text(value, one))}{_below(level_text(sub, one))}</td>'
 
 
-def changed(value: float | None, sub: Any = None, better: str | None = "lower") -> str:
-    """A change as a signed share, in the colour of better or worse."""
+def level_text(value: float | None, one: Valued) -> str:
+    """The text of such a cell; empty for none."""
+    if value is None:
+        return ""
+    return show(value, "time") if one.scope != METRIC else value_words(value, one.unit)
+
+
+def changed(value: float | None, sub: Any = None, better: str | None = "lower", *, minor: bool = False) -> str:
+    """A change as a signed share, in the colour of better or worse; one that is `minor` for a step has none."""
     if value is None:
         return cell(None, "change")
-    kind = "slower-word" if loss(value, better) > 0 else "quicker-word"
-    return f'<td class="number"><span class="{kind}">{words(show(value, "change"))}</span>{_below(sub)}</td>'
+    shown, lost = words(show(value, "change")), loss(value, better)
+    if shown != NOTHING:
+        shown = f'<span class="{"minor" if minor else "slower-word" if lost > 0 else "quicker-word"}">{shown}</span>'
+    return f'<td class="number">{shown}{_below(sub)}</td>'
+
+
+NOTHING = show(0.0, "change")
+
+
+def interval(low: float | None, high: float | None) -> str:
+    """The 95 % interval of a change."""
+    return "" if low is None or high is None else f"{show(low, 'change')} … {show(high, 'change')}"
+
+
+def marked(text: str, look: str) -> str:
+    """A cell with a number that is a text already; `look` is the class of its colour."""
+    shown = f'<span class="{words(look)}">{words(text)}</span>' if look and text else words(text)
+    return f'<td class="number">{shown}</td>'
 
 
 def stated(word: str, shown: str, more: str = "") -> str:
     """A cell with a state as a mark; `word` decides its colour."""
-    name = "".join(char if char.isalnum() else "-" for char in word)
-    return f'<td class="text"><span class="state {words(name)}">{words(shown)}</span>{f" {words(more)}" if more else ""}</td>'
+    return f'<td class="text"><span class="state {words(class_of(word))}">{words(shown)}</span>{f" {words(more)}" if more else ""}</td>'
+
+
+def class_of(word: str) -> str:
+    """A word as the name of a class."""
+    return "".join(char if char.isalnum() else "-" for char in word)
 
 
 def drawn(chart: Markup) -> str:
@@ -154,7 +194,7 @@ def _with_titles(columns: Columns, row: Sequence[str]) -> list[str]:
     ]
 
 
-def as_html(caption: str, region: str, table: Table, *, filtered: bool = False) -> Markup:
+def as_html(caption: str, region: str, table: Table) -> Markup:
     """A whole table of such cells, in a region of its own that scrolls where the page is narrow."""
     heads = "".join(
         f'<th scope="col"{" class=number" if kind == "number" else ""}>{words(title)}</th>' if title else "<td></td>"
@@ -162,7 +202,7 @@ def as_html(caption: str, region: str, table: Table, *, filtered: bool = False) 
     )
     rows = map(partial(_with_titles, table.columns), table.rows) if table.stacks else table.rows
     body = "\n".join(f"<tr>{''.join(row)}</tr>" for row in rows)
-    kinds = f"{' class=stacks' if table.stacks else ''}{' data-filtered' if filtered else ''}"
+    kinds = " class=stacks" if table.stacks else ""
     return Markup(
         f'<div class="wide" role="region" tabindex="0" aria-label="{words(region)}"><table{kinds}>'
         f"<caption>{words(caption)}</caption>\n<thead><tr>{heads}</tr></thead>\n<tbody>\n{body}\n</tbody></table></div>"

@@ -8,7 +8,8 @@ from typing import NamedTuple
 from aoe_reports.history.site_facts import StoreFacts
 from aoe_reports.model.texts import N_
 from aoe_reports.site.pages.comparison import chooser_page
-from aoe_reports.site.pages.overview import all_runs, all_series, overview
+from aoe_reports.site.pages.lists import all_runs, all_series
+from aoe_reports.site.pages.overview import overview
 from aoe_reports.site.pages.tuning import tuning_page
 from aoe_reports.site.render import Content
 from aoe_reports.site.texts import Texts

@@ -25,6 +25,7 @@ ASSETS = (
     "site.js",
     "compare.js",
     "step.js",
+    "list.js",
     "icon.svg",
     "uPlot.iife.min.js",
     "uPlot.min.css",

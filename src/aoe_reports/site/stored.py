@@ -294,6 +294,9 @@ def _series(
     verdicts, first = _verdicts(histories, judged, regressions, start)
     whole = _look_back(judged, gone, regressions.budget.false_alarms_per_year)
     newest = _newest(history, since, left_out)
+    shapes = _shapes(
+        history, [row.series_id for row in regressions.rows if row.state is not None and row.op_name], nights
+    )
     every = regressions.detected.judged.histories.labels
     paged = paged_series(regressions.detected.judged.histories.labels, regressions.incidents)
 
@@ -331,6 +334,7 @@ def _series(
                 hindsight=tuple(_placed_shift(change, row.better, columns) for change in whole[place].changes),
                 hindsight_level=_level_of(whole[place].level, row),
                 has_page=row.series_id in paged,
+                shapes=shapes.get(row.series_id),
                 observations=tuple(observed.get(row.series_id, ())),
             )
         )
@@ -397,6 +401,17 @@ def _newest(history: History, since: str, incomplete: Sequence[str]) -> dict[str
         row["series_id"]: {**row, "share_of_step": share_of(row["total_ns"], row["step_ns"])}
         for row in joined.iter_rows(named=True)
     }
+
+
+def _shapes(history: History, series: Sequence[str], nights: Sequence[str]) -> dict[str, str]:
+    """The input shapes of operators, as their newest records have them."""
+    if not series:
+        return {}
+    where: Where = [equals("scope", "op"), equals("night", nights[-WATCHED_NIGHTS:][0], ">=")]
+    records = pl.DataFrame(history.records(("series_id", "workload_args"), where))
+    spelled = pl.col("workload_args").str.json_path_match("$.input_shapes")
+    known = records.filter(pl.col("series_id").is_in(list(series))).unique().select("series_id", spelled)
+    return {series_id: shapes for series_id, shapes in known.iter_rows() if shapes}
 
 
 _RECORD = (

@@ -17,6 +17,7 @@ from aoe_reports.history.changes.acknowledge import acknowledge
 from aoe_reports.history.changes.regressions import find_regressions
 from aoe_reports.history.options import AckOptions, RegressionOptions
 from aoe_reports.model.history.changes import SeriesChange
+from aoe_reports.model.shares import signed_percent
 from aoe_reports.site.build import build_site
 from aoe_reports.site.places import file_name
 from aoe_reports.topics.records.options import RecordOptions
@@ -67,7 +68,8 @@ def test_a_change_is_said_with_its_interval_and_its_times(
     row: Any = site[1][name]
     assert (row.state, row.since) == ("improved" if name == "down" else "confirmed", "2026-01-31")
     assert (
-        f"{abs(row.change):.1%} {word} since 2026-01-31 (95% interval {row.ci_low:+.1%} to {row.ci_high:+.1%}): "
+        f"{signed_percent(abs(row.change))[1:]} {word} since 2026-01-31 "
+        f"(95% interval {signed_percent(row.ci_low)} to {signed_percent(row.ci_high)}): "
         f"{row.before:.3f} ms became {row.after:.3f} ms."
     ) in page_of(site, name)[0]
 
@@ -76,7 +78,7 @@ def test_a_night_out_of_line_is_no_evidence(site: tuple[Path, dict[str, SeriesCh
     row: Any = site[1]["odd"]
     assert (row.state, row.since) == ("suspect", "2026-02-09")
     assert (
-        f"Outliers since 2026-02-09: {row.before:.3f} ms became {row.after:.3f} ms ({row.change:+.1%}). One or two nights "
+        f"Outliers since 2026-02-09: {row.before:.3f} ms became {row.after:.3f} ms ({signed_percent(row.change)}). One or two nights "
         "are not sufficient evidence."
     ) in page_of(site, "odd")[0]
 

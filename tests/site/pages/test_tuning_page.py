@@ -70,7 +70,7 @@ def test_a_job_has_the_newest_verdict_before_the_next_one(page: tuple[dict[str, 
     assert first["step"] == {"verdict": "not-reproduced", **STEP}
     assert (second["night"], second["verdict"], second["step"]) == ("2026-03-06", "confirmed", None)
     assert third is None
-    assert "partly step not-reproduced: -10.0% (-12.0% … -8.0%) · 2026-03-03" in page[1]
+    assert "partly step not-reproduced: -10% (-12% … -8.0%) · 2026-03-03" in page[1]
     assert "confirmed 2026-03-06" in page[1]
     assert "not verified" in page[1]
 

@@ -91,10 +91,10 @@ class AssistantOptions:
 @guided(example="mcp --root profile --store aoe-history", page="assistants")
 def mcp(chosen: AssistantOptions) -> None:
     """Let assistants read profiles and the store. A server of the Model Context Protocol on standard input and output, which only reads."""
-    from importlib.resources import files
-
     if chosen.skill:
-        write((files("aoe_reports.assistants") / "SKILL.md").read_text("utf-8"), None)
+        from aoe_reports.assistants.skill import SKILL
+
+        write(SKILL, None)
         return
     if not chosen.root and chosen.store is None:
         raise UsageError(say("mcp: expected --root DIR, --store URI, or both: what assistants may read"))

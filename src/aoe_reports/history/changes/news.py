@@ -20,6 +20,7 @@ from aoe_reports.model.documents import JsonObject
 from aoe_reports.model.findings import Finding
 from aoe_reports.model.history.causes import series_name
 from aoe_reports.model.history.metrics import value_change
+from aoe_reports.model.shares import signed_percent
 from aoe_reports.model.texts import say
 from aoe_reports.store.layout import month_of, table_of
 
@@ -93,11 +94,11 @@ def withdrawals(examined: Examination) -> Iterator[Finding]:
     for index in examined.shown():
         for shift in examined.active_changes[index].withdrawn:
             message = say(
-                "{workload} (series {series_id}): a change of {change:+.1%} since {since} was reported on "
+                "{workload} (series {series_id}): a change of {change} since {since} was reported on "
                 "{found}; the current nights do not confirm it (incident {incident})",
                 workload=series_name(examined.labels[index]),
                 series_id=examined.ids[index],
-                change=value_change(shift.change, examined.labels[index].better),
+                change=signed_percent(value_change(shift.change, examined.labels[index].better)),
                 since=shift.since,
                 found=shift.found,
                 incident=shift.incident,

@@ -35,6 +35,7 @@ from aoe_reports.model.history.changes import (
 from aoe_reports.model.history.listings import ListedObservation
 from aoe_reports.model.history.metrics import loss, value_change, value_levels, value_of
 from aoe_reports.model.rows import row_from
+from aoe_reports.model.shares import signed_percent
 from aoe_reports.model.texts import Text, say
 from aoe_reports.store import History
 
@@ -333,7 +334,9 @@ def _member(examined: Examination, one: SeriesShift) -> IncidentMember:
 
 def _title(lead: SeriesShift, causes: Sequence[IncidentCause], models: Sequence[str]) -> Text:
     labels = lead.labels
-    named = say("{what} {change:+.1%}", what=_subject(labels), change=value_change(lead.shift.change, labels.better))
+    named = say(
+        "{what} {change}", what=_subject(labels), change=signed_percent(value_change(lead.shift.change, labels.better))
+    )
     if not causes:
         return named if labels.scope in NOTICED | LOCATED else say("{model}: {what}", model=labels.model, what=named)
     if labels.scope not in NOTICED | LOCATED:

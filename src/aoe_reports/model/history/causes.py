@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from typing import Protocol
 
 from aoe_reports.model.history.changes import COMPUTING, METRIC, PHASE, IncidentCause, PastNight, ToldFact
+from aoe_reports.model.shares import signed_percent
 from aoe_reports.model.texts import N_, Text, count_of, join, say
 
 NAMED = 3
@@ -133,7 +134,7 @@ def causes_in_words(
     named, causes = [], main_causes(causes)
     for cause in causes[:most]:
         whose = _whose(cause, models)
-        words = say("{what} {change:+.1%}", what=_about(cause), change=cause.change)
+        words = say("{what} {change}", what=_about(cause), change=signed_percent(cause.change))
         if cause.step_share is not None and not of_step:
             share = (
                 math.ceil(round(abs(cause.step_share) * 1000, 6)) / 1000
@@ -165,11 +166,12 @@ def facts_in_words(facts: Iterable[ToldFact]) -> Text:
 
 
 def operator_words(op_type: str | None, op_name: str | None, rank_id: int | None = None) -> Text:
-    """An operator, else an operator type, maybe on one rank."""
+    """An operator, else an operator type, maybe on one rank; what is called as its type, or whose type nobody knows, has no type behind it."""
     rank = rank_words(rank_id)
+    if op_name and op_type and op_name != op_type:
+        return say("operator {name} ({kind}{rank})", name=op_name, kind=op_type, rank=rank)
     if op_name:
-        kind = op_type or say("type unknown")
-        return say("operator {name} ({kind}{rank})", name=op_name, kind=kind, rank=rank)
+        return say("operator {name}{rank}", name=op_name, rank=rank)
     return say("operator type {kind}{rank}", kind=op_type, rank=rank)
 
 

@@ -186,6 +186,50 @@ def _dates(first: int, last: int) -> Sequence[tuple[int, str, str]]:
     return [(day, date.fromordinal(day).isoformat(), side) for day, side in shown]
 
 
+CARD_WIDTH, CARD_HEIGHT = 420, 108
+_CARD_LEFT, _CARD_TOP, _CARD_BOTTOM = 66, 10, 88
+
+
+def card_chart(
+    days: Ints,
+    values: Floats,
+    levels: Sequence[Level],
+    sigma: float | None,
+    changes: Sequence[int],
+    words: str,
+    ends: tuple[str, str],
+    *,
+    versions: Sequence[int] = (),
+    past: Sequence[int] = (),
+) -> Markup:
+    """A history for a card: the nights, the band of normal ones, level shifts, new versions (ticks below) and bad nights (rings).
+
+    `ends` are the least and the greatest value in words; dates without a night leave a gap.
+    """
+    spread = math.exp(1.96 * sigma) if sigma is not None else 1.0
+    bounds = [end * factor for one in levels for end in (one.first, one.last) for factor in (spread, 1 / spread)]
+    low, high = min([float(values.min()), *bounds]), max([float(values.max()), *bounds])
+    x = _Axis(float(days[0]), max(float(days[-1]), days[0] + 1.0), _CARD_LEFT, CARD_WIDTH - 6)
+    y = _Axis(low, high if high > low else low + 1, _CARD_BOTTOM, _CARD_TOP)
+    across = np.asarray(days, dtype=np.float64)
+    parts = np.split(np.arange(len(days)), np.flatnonzero(np.diff(days) > 1) + 1)
+    drawn = [
+        *(_band(one, across, x, y, spread) for one in levels if sigma is not None),
+        *(_line(across[part], values[part], x, y) for part in parts),
+        *(_level(one, across, x, y) for one in levels),
+        *(f'<path class="mark" d="M{x(across[at]):.0f} {_CARD_TOP - 4}V{_CARD_BOTTOM + 2}"/>' for at in changes),
+        *(f'<path class="noted" d="M{x(across[at]):.0f} {_CARD_TOP}V{_CARD_BOTTOM + 2}"/>' for at in versions),
+        *(f'<circle class="odd-night" cx="{x(across[at]):.0f}" cy="{y(values[at]):.0f}" r="4.5"/>' for at in past),
+        f'<circle class="dot" cx="{x(across[-1]):.0f}" cy="{y(values[-1]):.1f}" r="3"/>',
+        f'<text class="tick end" x="{_CARD_LEFT - 6}" y="{y(float(values.max())) + 4:.0f}">{as_text(ends[1])}</text>',
+        f'<text class="tick end" x="{_CARD_LEFT - 6}" y="{y(float(values.min())) + 4:.0f}">{as_text(ends[0])}</text>',
+        f'<text class="tick" x="{_CARD_LEFT}" y="{CARD_HEIGHT - 5}">{date.fromordinal(int(days[0])).isoformat()}</text>',
+        f'<text class="tick end" x="{CARD_WIDTH - 4}" y="{CARD_HEIGHT - 5}">{date.fromordinal(int(days[-1])).isoformat()}</text>',
+    ]
+    lead = f'<svg viewBox="0 0 {CARD_WIDTH} {CARD_HEIGHT}" class="history" role="img" aria-label="{as_text(words)}">'
+    return Markup(lead + "".join(drawn) + "</svg>")
+
+
 SPARK_WIDTH, SPARK_HEIGHT = 220, 44
 
 
@@ -203,6 +247,31 @@ def sparkline(values: Sequence[float | None], mark: int | None, words: str) -> M
     return Markup(
         f'<svg viewBox="0 0 {SPARK_WIDTH} {SPARK_HEIGHT}" class="spark" role="img" aria-label="{as_text(words)}">{marked}'
         f'<polyline class="line" points="{points}"/><circle class="dot" cx="{x(place):.0f}" cy="{y(value):.1f}" r="2.5"/></svg>'
+    )
+
+
+_LEVELS = np.frombuffer(b"0123456789abcdefghijklmnopqrstuvwxyz", dtype=np.uint8)[: SPARK_HEIGHT - 9]
+"""What the heights of a coded sparkline are called: digits of base 36, a pixel each."""
+
+
+def code_of(values: Floats) -> str:
+    """Values as the heights of a sparkline, a digit each; what `coded_spark` and `assets/list.js` draw."""
+    low, high = float(values.min()), float(values.max())
+    heights = np.rint((values - low) * ((len(_LEVELS) - 1) / (high - low if high > low else 1.0)))
+    return _LEVELS[heights.astype(np.int64)].tobytes().decode()
+
+
+def coded_spark(code: str, mark: int) -> Markup:
+    """A sparkline in a row that says the same in words; `mark` is the place of a change, -1 for none."""
+    if not code:
+        return Markup()
+    x = _Axis(0, max(len(code) - 1, 1), 3, SPARK_WIDTH - 3)
+    places = [f"{int(x(place) + 0.5)} {SPARK_HEIGHT - 5 - int(digit, 36)}" for place, digit in enumerate(code)]
+    marked = f'<path class="mark" d="M{int(x(mark) + 0.5)} 2V{SPARK_HEIGHT - 2}"/>' if mark >= 0 else ""
+    last_x, last_y = places[-1].split(" ")
+    return Markup(
+        f'<svg viewBox="0 0 {SPARK_WIDTH} {SPARK_HEIGHT}" class="spark" aria-hidden="true">{marked}'
+        f'<polyline class="line" points="{" ".join(places)}"/><circle class="dot" cx="{last_x}" cy="{last_y}" r="2.5"/></svg>'
     )
 
 

@@ -13,6 +13,7 @@ from matplotlib.ticker import EngFormatter
 from aoe_reports.engine.question import Answer
 from aoe_reports.model.errors import UsageError
 from aoe_reports.model.pictures.roofline import POINT_WORDS, PointKind, RooflinePicture
+from aoe_reports.model.shares import signed_percent
 from aoe_reports.model.texts import join, say
 from aoe_reports.present.drawings.roofline import amount, description_of_roofline
 from aoe_reports.present.figures.bars import column_title, largest_group
@@ -157,7 +158,7 @@ def draw_ranks(answer: Answer, sheet: Sheet) -> None:
     title = column_title(type(rows[0]), "slower")
     sheet.plot.colorbar(image, label=sheet.words(with_unit(title, "%")), orientation="horizontal", aspect=60)
     slowest = sorted((row for row in rows if row.slower is not None), key=lambda row: -(row.slower or 0.0))
-    described = [join(" ", [*place_of(None, row.rank_id), f"{row.slower:+.1%}"]) for row in slowest]
+    described = [join(" ", [*place_of(None, row.rank_id), signed_percent(row.slower or 0.0)]) for row in slowest]
     sheet.describe(answer.title, place_of(rows[0].run, None), described)
 
 

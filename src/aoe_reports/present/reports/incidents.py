@@ -18,6 +18,7 @@ from aoe_reports.model.history.changes import (
 from aoe_reports.model.history.metrics import loss
 from aoe_reports.model.report import Section
 from aoe_reports.model.rows import column, row, row_from
+from aoe_reports.model.shares import signed_percent
 from aoe_reports.model.texts import N_, count_of, join, say
 from aoe_reports.present.answers import grid_of
 from aoe_reports.present.reports.series_cells import series_grid
@@ -71,17 +72,22 @@ def worst_first(incidents: Iterable[IncidentChange]) -> list[IncidentChange]:
     """
 
     def order(change: IncidentChange) -> tuple[Any, ...]:
-        is_minor, *effect = by_effect(_cost(change))
+        is_minor, *effect = by_effect(effect_of(change))
         return not change.open, is_minor, not change.new, effect
 
     return sorted(incidents, key=order)
 
 
-def _cost(incident: IncidentChange) -> float | None:
-    """What an incident costs a step, or gains it, as a share: the change of the step that it is named after, else by its causes."""
-    if incident.members[0].scope in NOTICED:
-        return abs(incident.change)
-    return max((abs(cause.step_share) for cause in incident.causes if cause.step_share is not None), default=None)
+def effect_of(incident: IncidentChange, model: str | None = None) -> float | None:
+    """What an incident adds to a step, or saves of it, as a share of it: the change of the step that it is named after, else by its causes.
+
+    Of one `model`, where it is named; None where nobody knows it.
+    """
+    lead = next((member for member in incident.members if model in {None, member.model}), incident.members[0])
+    if lead.scope in NOTICED:
+        return incident.change if lead is incident.members[0] else lead.change
+    causes = [cause for cause in incident.causes if model is None or cause.model in {None, model}]
+    return max((cause.step_share for cause in causes if cause.step_share is not None), key=abs, default=None)
 
 
 def incident_sections(incidents: Sequence[IncidentChange], rows: Sequence[SeriesChange]) -> list[Section]:
@@ -188,7 +194,7 @@ def _words(members: Sequence[Member]) -> Iterator[str]:
             words = say(
                 "{workload} is compared with the level before the first of its changes: {steps}.",
                 workload=series_name(member),
-                steps=join(", ", (f"{move.change:+.1%} {move.since}" for move in member.moves)),
+                steps=join(", ", (f"{signed_percent(move.change)} {move.since}" for move in member.moves)),
             )
             said[words] = None
         if member.ended:

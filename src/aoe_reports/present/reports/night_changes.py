@@ -16,6 +16,7 @@ from aoe_reports.present.reports.night_content import Night, Trend, is_news
 from aoe_reports.present.reports.night_words import in_lines, place_words, subject_words, title_name, whole_name
 from aoe_reports.present.reports.observations import observation_sections
 from aoe_reports.present.reports.series_cells import has_metrics, series_grid, value_words
+from aoe_reports.present.values import show
 
 SHOWN_CHANGES = 20
 LEVEL_NIGHTS = 14
@@ -127,12 +128,12 @@ def trend_section(night: Night, trend: Trend) -> Section:
         if at and row.before and row.after:
             first, last = nights[max(at - LEVEL_NIGHTS, 0)], nights[at - 1]
             levels = ((first, last, row.before), (marked, nights[-1], row.after))
-        title = say("{what}: {change:+.1%}", what=title, change=row.change)
+        title = say("{what}: {change}", what=title, change=show(row.change, "change"))
         state = say(row.state)
         described += say(
-            "; {state}: {change:+.1%} since {since}, from {before} to {after}",
+            "; {state}: {change} since {since}, from {before} to {after}",
             state=state,
-            change=row.change,
+            change=show(row.change, "change"),
             since=marked,
             before=value_words(row.before or 0.0, row.unit),
             after=value_words(row.after or 0.0, row.unit),

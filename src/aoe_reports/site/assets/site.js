@@ -25,23 +25,6 @@
     return true;
   }
 
-  function filterTables() {
-    for (const table of document.querySelectorAll("table[data-filtered]")) {
-      const label = document.createElement("label");
-      const input = document.createElement("input");
-      label.className = "filter";
-      label.textContent = document.body.dataset.filter;
-      input.type = "search";
-      label.append(input);
-      table.parentElement.before(label);
-      const rows = Array.from(table.tBodies[0].rows, (row) => [row, row.textContent.toLowerCase()]);
-      input.addEventListener("input", () => {
-        const word = input.value.trim().toLowerCase();
-        for (const [row, text] of rows) row.hidden = !text.includes(word);
-      });
-    }
-  }
-
   const DAY = 86400;
 
   function history() {
@@ -208,6 +191,5 @@
 
   if (follow()) return;
   window.addEventListener("hashchange", follow);
-  filterTables();
   history();
 })();

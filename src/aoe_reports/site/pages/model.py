@@ -11,10 +11,10 @@ from aoe_reports.model.history.runs import StepTimes
 from aoe_reports.model.rows import as_mapping
 from aoe_reports.present.night import night_headline
 from aoe_reports.present.values import plain, show
-from aoe_reports.site.cells import Table, about_first, changed, drawn, head, level, linked, stated
+from aoe_reports.site.cells import Table, about_first, changed, drawn, head, interval, level, linked, stated
 from aoe_reports.site.pages.comparison import page_of, pairs_of
-from aoe_reports.site.pages.incidents import incidents_table, spark
-from aoe_reports.site.pages.overview import interval, run_row, runs_table
+from aoe_reports.site.pages.incidents import incidents_table, listed_incidents, spark
+from aoe_reports.site.pages.overview import run_row, runs_table
 from aoe_reports.site.pages.triage import state_of, tone_of
 from aoe_reports.site.places import file_name, series_link
 from aoe_reports.site.render import Content
@@ -43,7 +43,7 @@ def model_page(model: str, facts: StoreFacts, text: Texts) -> Content:
             (text("Runs"), show(len(runs), "integer")),
             (text("Series"), show(len(series), "integer")),
         ],
-        "incidents": incidents_table(facts, text, model=model, root=_ROOT),
+        "incidents": _incidents_table(model, facts, text),
         "steps": _steps_table(steps, text),
         "runs": runs_table(runs[: -SHOWN_RUNS - 1 : -1], f"{_ROOT}runs/", text),
         "compared": f"{_ROOT}{page_of(model)}.html" if model in pairs_of(facts) else "",
@@ -55,6 +55,12 @@ def model_page(model: str, facts: StoreFacts, text: Texts) -> Content:
         "steps": [as_mapping(step.row) for step in steps],
         "runs": [run_row(run) for run in runs],
     }
+
+
+def _incidents_table(model: str, facts: StoreFacts, text: Texts) -> Table:
+    rows = [row for group in listed_incidents(facts, text, model).values() for row in group]
+    about = text("What changed together, by its cause; the largest effect on the step first.")
+    return incidents_table(rows, text, title=text("Incidents"), about=about, root=_ROOT)
 
 
 def _steps(series: Sequence[SeriesFacts]) -> list[SeriesFacts]:

@@ -17,9 +17,9 @@ from aoe_reports.model.history.listings import ListedVerdict
 from aoe_reports.model.history.runs import GroupTotal, StepTimes, Stored, TuningClaim
 from aoe_reports.present.drawings.charts import Figure, bar, pair, stacked
 from aoe_reports.present.values import NONE, show
-from aoe_reports.site.cells import Columns, Table, cell, changed, drawn, head, short, stated
+from aoe_reports.site.cells import Columns, Table, cell, changed, drawn, head, interval, short, stated
 from aoe_reports.site.pages.advice import advice_said, advised, commands, longest_only, next_plan, whole_in
-from aoe_reports.site.pages.overview import findings_table, interval, run_row
+from aoe_reports.site.pages.overview import findings_table, run_row
 from aoe_reports.site.pages.ranks import links_part, ranks_part
 from aoe_reports.site.pages.step import step_part
 from aoe_reports.site.pages.triage import state_of

@@ -33,8 +33,7 @@ from aoe_reports.present.reports.night_words import place_words
 from aoe_reports.present.reports.series_cells import has_metrics, value_words
 from aoe_reports.present.values import NONE, plain, show
 from aoe_reports.site.as_json import as_script
-from aoe_reports.site.cells import Table, cell, changed, head, level, linked, short, stated
-from aoe_reports.site.pages.overview import interval
+from aoe_reports.site.cells import Table, cell, changed, head, interval, level, linked, short, stated
 from aoe_reports.site.pages.triage import slower_word, state_of
 from aoe_reports.site.places import file_name, model_file
 from aoe_reports.site.render import Context
@@ -337,7 +336,7 @@ def _said(series: SeriesFacts, text: Texts) -> str:
     worse, better = ("worse", "better") if row.scope == METRIC else ("slower", "quicker")
     return text(
         "{change} {word} since {since} (95% interval {low} to {high}): {before} became {after}.",
-        change=show(abs(row.change or 0.0), "percent"),
+        change=show(abs(row.change or 0.0), "change").lstrip("+"),
         word=text(worse if loss(row.change or 0.0, row.better) > 0 else better),
         low=show(row.ci_low, "change"),
         high=show(row.ci_high, "change"),

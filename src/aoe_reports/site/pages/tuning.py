@@ -16,8 +16,7 @@ from aoe_reports.model.rows import column, row
 from aoe_reports.model.texts import N_
 from aoe_reports.present.drawings.charts import days_of, history_chart
 from aoe_reports.present.values import show
-from aoe_reports.site.cells import Table, cell, head, stated
-from aoe_reports.site.pages.overview import interval
+from aoe_reports.site.cells import Table, cell, head, interval, stated
 from aoe_reports.site.pages.run import VERDICTS
 from aoe_reports.site.places import file_name
 from aoe_reports.site.render import Content
