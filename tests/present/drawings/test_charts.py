@@ -24,7 +24,6 @@ from aoe_reports.present.drawings.charts import (
     pair,
     ranking,
     sparkline,
-    stacked,
     waterfall,
 )
 
@@ -101,9 +100,7 @@ def test_the_bars_of_a_waterfall_end_where_the_whole_does(parts: list[tuple[str,
 def test_small_charts_say_what_they_show() -> None:
     spark = ET.fromstring(str(sparkline([3.0, None, 1.0], 1, "three nights")))
     assert (spark.get("role"), spark.get("aria-label")) == ("img", "three nights")
-    bar = ET.fromstring(str(stacked([("computing", 1.0), ("free", 3.0)], "parts")))
-    assert [float(part.get("width", 0)) for part in bar] == [150.0, 450.0]
-    assert str(sparkline([], None, "")) == str(stacked([("free", 0.0)], "")) == ""
+    assert str(sparkline([], None, "")) == ""
 
 
 def test_dates_are_days() -> None:
@@ -232,17 +229,6 @@ def test_two_bars_share_their_scale(before: float, after: float, most: float | N
         ("became", "8", widths[1]),
     ]
     assert str(pair(None, after)) == str(pair(before, None)) == ""
-
-
-def test_parts_of_a_bar_follow_each_other() -> None:
-    rects = attributes(stacked([("computing", 1.0), ("free", 3.0), ("other", 2.0)], "words"), "rect")
-    assert [(one["class"], one["x"], one["width"]) for one in rects] == [
-        ("computing", "0.00", "100.00"),
-        ("free", "100.00", "300.00"),
-        ("other", "400.00", "200.00"),
-    ]
-    assert str(stacked([("free", 0.5), ("other", 0.5)], "")) != ""
-    assert str(stacked([("free", -1.0)], "")) == ""
 
 
 def test_a_waterfall_has_a_row_for_each_part_and_one_for_the_whole() -> None:

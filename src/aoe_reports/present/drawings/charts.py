@@ -335,21 +335,6 @@ def pair(before: float | None, after: float | None, most: float | None = None) -
     )
 
 
-def stacked(parts: Sequence[tuple[str, float]], words: str) -> Markup:
-    """Parts of a whole as one bar: (class, size)."""
-    whole = sum(size for _, size in parts)
-    if whole <= 0:
-        return Markup()
-    rects, left = [], 0.0
-    for kind, size in parts:
-        width = 600 * size / whole
-        rects.append(f'<rect class="{kind}" x="{left:.2f}" width="{width:.2f}" height="26"/>')
-        left += width
-    return Markup(
-        f'<svg viewBox="0 0 600 26" class="stack" preserveAspectRatio="none" role="img" aria-label="{as_text(words)}">{"".join(rects)}</svg>'
-    )
-
-
 def waterfall(parts: Sequence[tuple[str, float]], whole: tuple[str, float], words: str, unit: str = "us") -> Markup:
     """Differences that add up to a whole, one below the other, each from where the one before ended; the axis names the unit."""
     total = whole[1]

@@ -197,9 +197,10 @@ def _first_sentence(steps: Sequence[KnownStep], details: RunDetails, text: Texts
     if longest is not None and longest.step_ms:
         said.append(
             text(
-                "{what} takes {time}: {parts}." if longest.parts_ms else "{what} takes {time}.",
+                _sentence_of(longest),
                 what=_what(longest, len(steps), text),
                 time=in_own_unit(longest.step_ms, "ms"),
+                counted=in_own_unit(sum(size or 0.0 for size in longest.parts_ms.values()), "ms"),
                 parts=_parts_words(longest, text),
             )
         )
@@ -215,6 +216,21 @@ def _first_sentence(steps: Sequence[KnownStep], details: RunDetails, text: Texts
             )
         )
     return text.joined(" ", said)
+
+
+_SENTENCES = N_(
+    {
+        "unknown": "{what} takes {time}.",
+        "known": "{what} takes {time}: {parts}.",
+        "both": "{what} takes {time} by the table of steps and {counted} by its tasks: {parts}.",
+    }
+)
+
+
+def _sentence_of(step: KnownStep) -> str:
+    if not step.parts_ms:
+        return _SENTENCES["unknown"]
+    return _SENTENCES["known" if step.stored is None or step.counted is None else "both"]
 
 
 def _parts_words(step: KnownStep, text: Texts) -> str:
