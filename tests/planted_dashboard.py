@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -76,11 +76,11 @@ PLANTED = (
 ACKNOWLEDGED = "recsys"
 
 
-def store_planted(store: Path) -> None:
-    """Add the nights to a store, which may be new."""
+def store_planted(store: Path, models: Sequence[Planted] = PLANTED) -> None:
+    """Add the nights of models to a store, which may be new."""
     history = History.open(str(store), create=True, origin=Origin("ingest"))
     rows: dict[str, list[pa.Table]] = {}
-    for place, planted in enumerate(PLANTED):
+    for place, planted in enumerate(models):
         noise = np.random.default_rng(place)
         for number in range(NIGHTS):
             run = _run(planted, number, noise)

@@ -22,6 +22,7 @@ from aoe_reports.site import FORMAT
 from aoe_reports.site.as_json import as_json
 from aoe_reports.site.listed import Listed
 from aoe_reports.site.navigation import PAGES
+from aoe_reports.site.pages.by_model import facts_by_model
 from aoe_reports.site.pages.comparison import (
     KEYS_AT,
     compare_runs,
@@ -325,9 +326,10 @@ class _Builder:
             self._put("overview", names, key_of(*content), lambda content=content: content)
 
     def _models(self) -> None:
-        for model in sorted({run.model for run in self.facts.runs}):
+        compared = pairs_of(self.facts)
+        for model, known in facts_by_model(self.facts).items():
             names = [f"{model_file(model)}.html", f"{model_file(model)}.json"]
-            content = self._both("model", "model", names[0], model_page(model, self.facts, self.text))
+            content = self._both("model", "model", names[0], model_page(model, known, self.facts, compared, self.text))
             self._put("model", names, key_of(*content), lambda content=content: content)
 
 

@@ -21,7 +21,7 @@ _WORDS: Mapping[str, str] = N_(
         # states
         "confirmed": "slower",
         "drift": "drift",
-        "suspect": "suspect",
+        "suspect": "suspected",
         "recovered": "recovered",
         "improved": "improved",
         "unchanged": "unchanged",

@@ -168,7 +168,7 @@ def test_an_incident_of_two_models_is_said_for_the_model_of_the_page(tmp_path: P
     )
     html = (tmp_path / "site" / "models" / "bert.html").read_text()
     assert "<table class=stacks>" in html
-    titles = ["Effect on the step", "History", "Since", "State"]
+    titles = ["Effect on step", "History", "Since", "State"]
     assert re.findall(r'<td data-title="([^"]+)"', html)[: len(titles)] == titles
     (shared,) = (row for row in bert if "bert, llm: operator type TransData" in row)
     assert "recovered here since 2026-03-29; open in llm" in shared

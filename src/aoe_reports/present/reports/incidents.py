@@ -78,16 +78,14 @@ def worst_first(incidents: Iterable[IncidentChange]) -> list[IncidentChange]:
     return sorted(incidents, key=order)
 
 
-def effect_of(incident: IncidentChange, model: str | None = None) -> float | None:
+def effect_of(incident: IncidentChange) -> float | None:
     """What an incident adds to a step, or saves of it, as a share of it: the change of the step that it is named after, else by its causes.
 
-    Of one `model`, where it is named; None where nobody knows it.
+    None where nobody knows it.
     """
-    lead = next((member for member in incident.members if model in {None, member.model}), incident.members[0])
-    if lead.scope in NOTICED:
-        return incident.change if lead is incident.members[0] else lead.change
-    causes = [cause for cause in incident.causes if model is None or cause.model in {None, model}]
-    return max((cause.step_share for cause in causes if cause.step_share is not None), key=abs, default=None)
+    if incident.members[0].scope in NOTICED:
+        return incident.change
+    return max((cause.step_share for cause in incident.causes if cause.step_share is not None), key=abs, default=None)
 
 
 def incident_sections(incidents: Sequence[IncidentChange], rows: Sequence[SeriesChange]) -> list[Section]:

@@ -9,19 +9,32 @@ from markupsafe import Markup
 
 from aoe_reports.history.site_facts import Days, Floats, SeriesFacts, StoreFacts
 from aoe_reports.model.history.causes import causes_in_words, count_ranks
-from aoe_reports.model.history.changes import METRIC, MIN_STEP_SHARE, NOTICED, PHASE, WHOLE, by_effect, is_small
+from aoe_reports.model.history.changes import (
+    METRIC,
+    MIN_STEP_SHARE,
+    NOTICED,
+    PHASE,
+    WHOLE,
+    SeriesChange,
+    by_effect,
+    is_small,
+)
 from aoe_reports.model.history.metrics import loss
 from aoe_reports.present.drawings.charts import card_chart, days_of
+from aoe_reports.present.reports.incidents import is_suspected
 from aoe_reports.present.reports.night_words import subject_words
 from aoe_reports.present.reports.series_cells import value_words
 from aoe_reports.present.values import show
-from aoe_reports.site.cells import interval, short
+from aoe_reports.site.cells import MINOR, interval, short
+from aoe_reports.site.pages.by_model import ModelFacts
 from aoe_reports.site.pages.history import NightMark, gaps_in, past_in, versions_in, watch_of
-from aoe_reports.site.pages.incidents import ListedIncident, largest_part_of, shapes_of, spark
+from aoe_reports.site.pages.incidents import ListedIncident, largest_part_of, listed_incidents, shapes_of, spark
 from aoe_reports.site.pages.triage import OPEN, TONES, Group, Tone, group_of, is_minor, state_of, step_effect
 from aoe_reports.site.places import model_file
 from aoe_reports.site.texts import Texts
 
+SHOWN_CARDS, FEW_CARDS = 24, 6
+"""Models with a card, the others are listed; and models of which those that did not change have one, too."""
 CARD_NIGHTS = 60
 """Nights in the chart of a card."""
 _URGENCY: Mapping[Group | None, int] = {
@@ -43,16 +56,16 @@ class Card:
     word: str
     change: float | None
     """Of its step; None where nothing changed."""
-    about: Sequence[str]
+    about: Sequence[str] = ()
     """From what to what, the interval, which rank."""
     since: str = ""
     """Since which night, or empty."""
     cause: str = ""
     notes: Sequence[str] = ()
     chart: Markup = field(default_factory=Markup)
-    spark: Markup = field(default_factory=Markup)
-    """The same, small."""
     is_new: bool = False
+    is_metric: bool = False
+    """Whether the change is of a metric: worse, not slower."""
 
     @property
     def effect(self) -> str:
@@ -72,93 +85,111 @@ class _Model:
     """Of its step, or of its operators where its step is not judged to have changed; None where nothing changed."""
     is_faint: bool
     """Whether the change is known to be a minor part of a step."""
+    late: str | None = None
+    """Its last night, where that is not the newest of the store."""
     of_operators: bool = False
 
     @property
     def order(self) -> tuple[object, ...]:
         """The worst effect first; what is faint, unchanged or without a step by name."""
         group = None if self.is_faint else self.group
-        return self.lead is None, _URGENCY[group], -abs(self.change or 0.0) if group else 0.0, self.name
+        urgency = _URGENCY[group] if self.lead is None else _urgency(self.lead.row, group)
+        return self.lead is None, urgency, -abs(self.change or 0.0) if group else 0.0, self.name
 
 
-def model_cards(facts: StoreFacts, incidents: Mapping[Group, Sequence[ListedIncident]], text: Texts) -> list[Card]:
-    """A card for each model, the worst effect on its step first."""
-    of_model: dict[str, list[SeriesFacts]] = {run.model: [] for run in facts.runs}
-    for series in facts.series:
-        of_model.setdefault(series.model, []).append(series)
-    listed = _listed_by_model(incidents)
-    models = [_model(name, series, listed.get(name, ()), facts.nights) for name, series in of_model.items()]
-    versions = {run.run_id: run.versions for run in facts.runs}
-    newest = {run.model: run.night for run in facts.runs}  # runs are in order
-    late = {
-        name: text("no run since {night}", night=night) for name, night in newest.items() if night != facts.nights[-1]
-    }
-    cards = []
-    for model in sorted(models, key=lambda model: model.order):
-        card = _card(model, late.get(model.name), text)
-        if model.lead is not None:
-            window = _window(model.lead, facts, text)
-            notes, chart = window.remarks(text), _chart(window, facts.nights, versions, text)
-            card = replace(card, notes=[*card.notes, *notes], chart=chart, spark=spark(model.lead, text))
-        cards.append(card)
-    return cards
-
-
-def _listed_by_model(incidents: Mapping[Group, Sequence[ListedIncident]]) -> dict[str, list[ListedIncident]]:
-    """What is listed about each model: by urgency, then by effect."""
-    rows = sorted(
-        (row for of_group in incidents.values() for row in of_group),
-        key=lambda row: (_URGENCY[row.group], by_effect(row.effect)),
+def model_cards(facts: StoreFacts, models: Mapping[str, ModelFacts], text: Texts) -> tuple[list[Card], list[Card]]:
+    """Cards with charts, the worst effect on a step first; and what is only listed: models that did not change, or are too many."""
+    known = sorted(
+        (_model(name, model, facts.nights, text) for name, model in models.items()), key=lambda model: model.order
     )
-    about: dict[str, list[ListedIncident]] = {}
-    for row in rows:
-        for name in dict.fromkeys(series.model for series in row.series):
-            about.setdefault(name, []).append(row)
-    return about
+    versions = {run.run_id: run.versions for run in facts.runs}
+    shown: list[Card] = []
+    listed: list[Card] = []
+    for model in known:
+        card = _card(model, _remarks(model, facts, text), text)
+        if len(shown) < SHOWN_CARDS and (card.tone != "calm" or len(known) <= FEW_CARDS):
+            chart = (
+                None if model.lead is None else _chart(_window(model.lead, facts, text), facts.nights, versions, text)
+            )
+            shown.append(card if chart is None else replace(card, chart=chart))
+        else:
+            listed.append(card if model.lead is None else replace(card, chart=spark(model.lead, text)))
+    return shown, listed
 
 
-def _model(name: str, series: Sequence[SeriesFacts], listed: Sequence[ListedIncident], nights: Sequence[str]) -> _Model:
-    lead = _lead_of(series, nights)
+def _model(name: str, model: ModelFacts, nights: Sequence[str], text: Texts) -> _Model:
+    lead = _lead_of(model.series, nights)
+    last = model.last_night(nights)
+    groups = listed_incidents(model, nights, text, name)
+    listed = sorted(
+        (row for rows in groups.values() for row in rows), key=lambda row: (_URGENCY[row.group], by_effect(row.effect))
+    )
     first = listed[0] if listed else None
+    late = None if last == nights[-1] else last
     if lead is None:
-        return _Model(name, None, first, None, None, is_faint=False)
+        return _Model(name, None, first, None, None, is_faint=False, late=late)
     row = lead.row
     group = group_of(row, nights)
-    if (group is None or is_minor(row)) and first is not None and first.group in OPEN and not is_small(first.effect):
-        return _Model(name, lead, first, first.group, first.effect, is_faint=False, of_operators=True)
-    own = next((one for one in listed if lead in one.series), first)
-    return _Model(
-        name, lead, own, group, None if group is None else row.change, is_faint=group is not None and is_minor(row)
-    )
+    is_faint = group is not None and is_minor(row)
+    if first is not None and first.group in OPEN and (group is None or is_faint) and _is_of_operators(first):
+        return _Model(name, lead, first, first.group, first.effect, is_faint=False, late=late, of_operators=True)
+    own = next((row for row in listed if lead in row.series), first)
+    return _Model(name, lead, own, group, None if group is None else row.change, is_faint=is_faint, late=late)
+
+
+def _is_of_operators(listed: ListedIncident) -> bool:
+    """Whether operators are known to add to a step what matters."""
+    return listed.lead.row.scope not in NOTICED and listed.effect is not None and not is_small(listed.effect)
 
 
 def _lead_of(series: Sequence[SeriesFacts], nights: Sequence[str]) -> SeriesFacts | None:
-    """What a user notices of a model that got worst; where nothing changed, its longest step."""
-    for scopes in (WHOLE, {PHASE}, {METRIC}):
-        wholes = [one for one in series if one.row.scope in scopes and one.nights]
-        if wholes:
-            return min(wholes, key=lambda one: _worst_first(one, nights))
-    return None
+    """What a user notices of a model that got worst, a step before its metrics; where nothing changed, its longest step."""
+    wholes = [one_series for one_series in series if one_series.row.scope in _NOTICED and one_series.nights]
+    return min(wholes, key=lambda one_series: _worst_first(one_series, nights), default=None)
+
+
+_NOTICED: Mapping[str, int] = {**dict.fromkeys(WHOLE, 0), PHASE: 1, METRIC: 2}
+"""Scopes of what a user notices, in the order in which one of them leads."""
 
 
 def _worst_first(series: SeriesFacts, nights: Sequence[str]) -> tuple[object, ...]:
     row = series.row
-    lost = loss(row.change or 0.0, row.better)
     group = None if is_minor(row) else group_of(row, nights)
-    return _URGENCY[group], -abs(lost) if group else 0.0, row.scope != "step", -float(series.values[-1]), series.id
+    lost = loss(row.change or 0.0, row.better) if group else 0.0
+    return (
+        _urgency(row, group),
+        _NOTICED[row.scope],
+        -abs(lost),
+        row.scope != "step",
+        -float(series.values[-1]),
+        series.id,
+    )
 
 
-def _card(model: _Model, late: str | None, text: Texts) -> Card:
-    lead, group = model.lead, model.group
+def _urgency(row: SeriesChange, group: Group | None) -> int:
+    """What may have got better is no more urgent than what did."""
+    return _URGENCY["improved" if group == "suspect" and not is_suspected(row) else group]
+
+
+def _tone(model: _Model) -> Tone:
+    if model.group is None or model.is_faint or model.lead is None:
+        return "calm"
+    if model.group == "suspect" and not is_suspected(model.lead.row):
+        return "calm"
+    return TONES[model.group]
+
+
+def _card(model: _Model, remarks: Sequence[str], text: Texts) -> Card:
+    lead = model.lead
     shown = Card(
         model=model.name,
         name=short(model.name),
         page=f"{model_file(model.name)}.html",
-        tone="calm" if group is None or model.is_faint else TONES[group],
-        state="minor",
+        tone=_tone(model),
+        state=MINOR,
         word=text("no step time"),
         change=model.change,
-        about=[late] if late else [],
+        notes=remarks,
     )
     if lead is None:
         return shown
@@ -167,14 +198,21 @@ def _card(model: _Model, late: str | None, text: Texts) -> Card:
     since = model.listed.since if model.of_operators and model.listed is not None else lead.row.since
     return replace(
         shown,
-        state="confirmed" if model.of_operators else "minor" if model.is_faint else state,
+        state="confirmed" if model.of_operators else MINOR if model.is_faint else state,
         word=text("operators slower") if model.of_operators else text.state(state, lead.row),
-        is_new=group == "new",
-        since=text("since {night}", night=since) if group is not None else "",
-        about=[*_about(model, lead, text), *shown.about],
+        is_new=model.group == "new",
+        is_metric=lead.row.scope == METRIC,
+        since=text("since {night}", night=since) if model.group is not None else "",
+        about=_about(model, lead, text),
         cause=cause,
-        notes=notes,
+        notes=[*notes, *remarks],
     )
+
+
+def _remarks(model: _Model, facts: StoreFacts, text: Texts) -> list[str]:
+    """When it ran last, the nights that differed, and how many dates have no run."""
+    said = [] if model.late is None else [text("no run since {night}", night=model.late)]
+    return said if model.lead is None else [*said, *_window(model.lead, facts, text).remarks(text)]
 
 
 def _about(model: _Model, lead: SeriesFacts, text: Texts) -> list[str]:
@@ -184,11 +222,8 @@ def _about(model: _Model, lead: SeriesFacts, text: Texts) -> list[str]:
     part = str(row.metric) if row.scope == METRIC else "" if row.scope in WHOLE else row.workload
     values = [one for one in (row.before, row.after) if one is not None] if is_changed else [float(lead.values[-1])]
     levels = " → ".join(text.translated(value_words(value, row.unit)) for value in values)
-    sure = (
-        text("95%: {interval}", interval=interval(row.ci_low, row.ci_high))
-        if is_changed and row.ci_low is not None
-        else ""
-    )
+    is_sure = is_changed and row.ci_low is not None
+    sure = text("95%: {interval}", interval=interval(row.ci_low, row.ci_high)) if is_sure else ""
     changed_with = () if model.listed is None else [series.row for series in model.listed.series]
     ranks = count_ranks(row, changed_with) if is_changed else 1
     place = text("{count} ranks", count=ranks) if ranks > 1 else text.place(row.rank_id, None)

@@ -7,10 +7,11 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from aoe_reports.history.site_facts import SeriesFacts, StoreFacts
+from aoe_reports.history.site_facts import SeriesFacts
 from aoe_reports.model.history.causes import causes_in_words, count_ranks, facts_in_words, models_in_words
 from aoe_reports.model.history.changes import (
     METRIC,
+    NOTICED,
     IncidentCause,
     IncidentChange,
     IncidentMember,
@@ -19,7 +20,7 @@ from aoe_reports.model.history.changes import (
     by_effect,
     is_small,
 )
-from aoe_reports.model.texts import N_, say
+from aoe_reports.model.texts import say
 from aoe_reports.present.drawings.charts import sparkline
 from aoe_reports.present.night import largest_part
 from aoe_reports.present.reports.incidents import effect_of
@@ -27,6 +28,7 @@ from aoe_reports.present.reports.night_words import subject_words
 from aoe_reports.present.reports.series_cells import value_words
 from aoe_reports.present.values import show
 from aoe_reports.site.cells import MINOR, Table, about_first, changed, drawn, linked, named, short, stated
+from aoe_reports.site.pages.by_model import ModelFacts
 from aoe_reports.site.pages.triage import GROUPS, SUSPECT, Group, group_of, group_of_incident, step_effect
 from aoe_reports.site.places import file_name, series_link
 from aoe_reports.site.texts import Texts
@@ -36,17 +38,8 @@ SHOWN = 25
 SHOWN_SERIES = 12
 """Series folded into an incident."""
 SPARK_NIGHTS = 60
-_STATES: Mapping[Group, tuple[str, str]] = N_(
-    {
-        "new": ("confirmed", "new"),
-        "ongoing": ("confirmed", "ongoing"),
-        "suspect": ("suspect", "suspect"),
-        "acknowledged": ("acknowledged", "acknowledged"),
-        "recovered": ("recovered", "recovered"),
-        "improved": ("improved", "improved"),
-    }
-)
-"""The class and the word of each group's mark."""
+_CLASSES: Mapping[Group, str] = {"new": "confirmed", "ongoing": "confirmed"}
+"""The classes of marks that are not called as their group."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,24 +66,26 @@ class ListedIncident:
         return self.series[0]
 
 
-def listed_incidents(facts: StoreFacts, text: Texts, model: str | None = None) -> dict[Group, list[ListedIncident]]:
-    """What changed together, by group, the largest effect on the step first; of one `model`, where it is named."""
-    every = [one for one in facts.series if model is None or one.model == model]
-    by_id = {one.id: one for one in every}
+def listed_incidents(
+    known: ModelFacts, nights: Sequence[str], text: Texts, model: str | None = None
+) -> dict[Group, list[ListedIncident]]:
+    """What changed together, by group, the largest effect on the step first; `nights` are all of the store, `model` is that of `known`."""
+    by_id = {series.id: series for series in known.series}
     rows = [
-        row
-        for incident in facts.incidents.values()
-        if (row := _of_incident(incident, by_id, facts, text, model)) is not None
+        row for incident in known.incidents if (row := _of_incident(incident, by_id, nights, text, model)) is not None
     ]
-    rows += [row for suspicion in facts.suspicions if (row := _of_suspicion(suspicion, by_id, text)) is not None]
-    within = {one.id for row in rows for one in row.series}
+    rows += [row for suspicion in known.suspicions if (row := _of_suspicion(suspicion, by_id, text)) is not None]
+    within = {series.id for row in rows for series in row.series}
     rows += [
-        _alone(one, group, text)
-        for one in every
-        if one.id not in within and (group := group_of(one.row, facts.nights)) is not None
+        _alone(series, group, text)
+        for series in known.series
+        if series.id not in within and (group := group_of(series.row, nights)) is not None
     ]
     rows.sort(key=_order)
-    return {group: [row for row in rows if row.group == group] for group in GROUPS}
+    groups: dict[Group, list[ListedIncident]] = {group: [] for group in GROUPS}
+    for row in rows:
+        groups[row.group].append(row)
+    return groups
 
 
 def _order(row: ListedIncident) -> tuple[object, ...]:
@@ -98,12 +93,12 @@ def _order(row: ListedIncident) -> tuple[object, ...]:
 
 
 def _of_incident(
-    incident: IncidentChange, by_id: Mapping[str, SeriesFacts], facts: StoreFacts, text: Texts, model: str | None
+    incident: IncidentChange, by_id: Mapping[str, SeriesFacts], nights: Sequence[str], text: Texts, model: str | None
 ) -> ListedIncident | None:
     members = [member for member in incident.members if member.series_id in by_id]
     series = [by_id[member.series_id] for member in members]
     is_open = any(member.open for member in members)
-    group = group_of_incident(incident, series, facts.nights, is_open=is_open)
+    group = group_of_incident(incident, series, nights, is_open=is_open)
     if group is None and incident.open and members:
         group = "recovered"
     if group is None:
@@ -112,7 +107,7 @@ def _of_incident(
         group=group,
         title=text.translated(incident.title),
         since=incident.since,
-        effect=effect_of(incident, model),
+        effect=effect_of(incident) if model is None or len(incident.models) == 1 else _effect_here(series),
         series=series,
         id=incident.incident,
         since_run=incident.since_run,
@@ -120,6 +115,13 @@ def _of_incident(
         changed_with=_changed_with(incident, text),
         causes=incident.causes,
     )
+
+
+def _effect_here(series: Sequence[SeriesFacts]) -> float | None:
+    """The effect on the step of one of several models: the change of its step, else what the series of it that adds most does."""
+    if series[0].row.scope in NOTICED:
+        return series[0].row.change
+    return max((one.row.step_share for one in series if one.row.step_share is not None), key=abs, default=None)
 
 
 def _here_alone(
@@ -185,7 +187,7 @@ def _changed_with(change: IncidentChange | SuspectedCause, text: Texts) -> str:
 def incidents_table(rows: Sequence[ListedIncident], text: Texts, *, title: str, about: str, root: str = "") -> Table:
     """A row an incident, its series folded in; `root` is the folder of the site, seen from the page."""
     columns = [
-        (text("Effect on the step"), "number"), (text("Incident"), "text"), (text("History"), "text"),
+        (text("Effect on step"), "number"), (text("Incident"), "text"), (text("History"), "text"),
         (text("Since"), "text"), (text("State"), "text"),
     ]  # fmt: skip
     cells = [_cells(row, text, root) for row in rows[:SHOWN]]
@@ -193,15 +195,21 @@ def incidents_table(rows: Sequence[ListedIncident], text: Texts, *, title: str, 
 
 
 def _cells(row: ListedIncident, text: Texts, root: str) -> list[str]:
-    kind, word = _STATES[row.group]
     is_faint = is_small(row.effect) and row.group in {"new", "ongoing", "suspect"}
     return [
         _effect(row, text),
         _name_cell(row, text, root),
         drawn(spark(row.lead, text)),
         linked(row.since, f"{root}runs/{file_name(row.since_run)}.html" if row.since_run else None),
-        stated("minor" if is_faint else kind, text.word(word), row.state),
+        stated(MINOR if is_faint else _CLASSES.get(row.group, row.group), group_word(row.group, text), row.state),
     ]
+
+
+def group_word(group: Group, text: Texts) -> str:
+    """The group of an incident in a word."""
+    if group == "new":
+        return text.sense("incident", "new")
+    return text.sense("incident", "ongoing") if group == "ongoing" else text.word(group)
 
 
 def _effect(row: ListedIncident, text: Texts) -> str:

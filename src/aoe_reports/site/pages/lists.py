@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Literal
 
 from aoe_reports.history.site_facts import RunFacts, SeriesFacts, StoreFacts
-from aoe_reports.model.history.changes import WHOLE, SeriesChange
+from aoe_reports.model.history.changes import SeriesChange
 from aoe_reports.model.history.listings import ListedRun
 from aoe_reports.model.rows import as_mapping
 from aoe_reports.present.drawings.charts import code_of
@@ -15,7 +15,14 @@ from aoe_reports.site.cells import class_of, level_text
 from aoe_reports.site.listed import Facet, ListColumn, Listed
 from aoe_reports.site.pages.incidents import SPARK_NIGHTS
 from aoe_reports.site.pages.overview import run_row
-from aoe_reports.site.pages.triage import by_effect_on_step, group_of, look_of, state_of, sure_effect
+from aoe_reports.site.pages.triage import (
+    by_effect_on_step,
+    effect_lower_bound,
+    group_of,
+    look_of,
+    state_of,
+    step_effect,
+)
 from aoe_reports.site.places import file_name
 from aoe_reports.site.render import Content
 from aoe_reports.site.texts import Texts
@@ -41,7 +48,7 @@ def all_series(facts: StoreFacts, text: Texts) -> Content:
             {
                 **as_mapping(one.row),
                 "group": group_of(one.row, facts.nights),
-                "sure_effect": sure_effect(one),
+                "sure_effect": effect_lower_bound(one),
                 "share_of_step": one.share_of_step,
                 "model": one.model,
             }
@@ -80,7 +87,11 @@ def _series_columns(series: Sequence[SeriesFacts], text: Texts) -> list[ListColu
             looks=[look if look == "minor" else class_of(state) for state, look in zip(states, looks, strict=True)],
         ),
         ListColumn(
-            "effect", text("Effect on step"), [_share(_effect(row), "change") for row in rows], "number", looks=looks
+            "effect",
+            text("Effect on step"),
+            [_share(step_effect(row), "change") for row in rows],
+            "number",
+            looks=looks,
         ),
         ListColumn("change", titles["change"], [_share(row.change, "change") for row in rows], "number", looks=looks),
         ListColumn("since", titles["since"], [row.since or "" for row in rows]),
@@ -131,11 +142,6 @@ def _mark(series: SeriesFacts) -> int:
     """The newest change among the nights of a sparkline; -1 for none."""
     offset = max(0, len(series.nights) - SPARK_NIGHTS)
     return next((shift.start - offset for shift in reversed(series.shifts) if shift.start >= offset), -1)
-
-
-def _effect(row: SeriesChange) -> float | None:
-    """What a change does to its step, as a share of it."""
-    return row.change if row.scope in WHOLE else row.step_share
 
 
 def _newest_level(series: SeriesFacts) -> str:

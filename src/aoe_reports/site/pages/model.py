@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 from urllib.parse import quote_plus
@@ -35,7 +35,8 @@ from aoe_reports.site.cells import (
     short,
     stated,
 )
-from aoe_reports.site.pages.comparison import page_of, pairs_of
+from aoe_reports.site.pages.by_model import ModelFacts
+from aoe_reports.site.pages.comparison import page_of
 from aoe_reports.site.pages.history import (
     HistoryFigure,
     Look,
@@ -69,14 +70,10 @@ _PARTS: Mapping[str, str] = N_(
 )
 
 
-def model_page(model: str, facts: StoreFacts, text: Texts) -> Content:
-    """The page of a model, and its JSON."""
-    series = [one for one in facts.series if one.model == model]
-    ours = {one.id for one in series}
-    changes = [row for row in facts.regressions if row.series_id in ours]
-    incidents = [incident for incident in facts.incidents.values() if model in incident.models]
-    suspicions = [suspicion for suspicion in facts.suspicions if model in suspicion.models]
-    runs = [run for run in facts.runs if run.model == model]
+def model_page(model: str, known: ModelFacts, facts: StoreFacts, compared: Collection[str], text: Texts) -> Content:
+    """The page of a model, and its JSON; `compared` are the models with a prebuilt comparison."""
+    series, incidents, suspicions, runs = known.series, known.incidents, known.suspicions, known.runs
+    changes = [one.row for one in series if one.row.state is not None]
     steps = _steps(series)
     operators = _changed_operators(series)
     headline = night_headline(changes, incidents=incidents, suspicions=suspicions, remark=facts.remark)
@@ -89,14 +86,14 @@ def model_page(model: str, facts: StoreFacts, text: Texts) -> Content:
             (text("Runs"), show(len(runs), "integer")),
             (text("Series"), show(len(series), "integer")),
         ],
-        "histories": _histories(steps, incidents, facts, text),
-        "operators": _operators_table(operators, facts, text),
+        "histories": _histories(steps, known, facts, text),
+        "operators": _operators_table(operators, series, text),
         "query": quote_plus(plain(model)),
-        "incidents": _incidents_table(model, facts, text),
+        "incidents": _incidents_table(model, known, facts.nights, text),
         **_rank_tables(steps, text),
         "runs": runs_table(runs[: -SHOWN_RUNS - 1 : -1], f"{_ROOT}runs/", text),
         "runs_title": text("The newest {shown} of {count} runs", shown=min(SHOWN_RUNS, len(runs)), count=len(runs)),
-        "compared": f"{_ROOT}{page_of(model)}.html" if model in pairs_of(facts) else "",
+        "compared": f"{_ROOT}{page_of(model)}.html" if model in compared else "",
     }
     return page, {
         "model": model,
@@ -111,8 +108,8 @@ def model_page(model: str, facts: StoreFacts, text: Texts) -> Content:
     }
 
 
-def _incidents_table(model: str, facts: StoreFacts, text: Texts) -> Table:
-    rows = [row for group in listed_incidents(facts, text, model).values() for row in group]
+def _incidents_table(model: str, known: ModelFacts, nights: Sequence[str], text: Texts) -> Table:
+    rows = [row for group in listed_incidents(known, nights, text, model).values() for row in group]
     about = text("What changed together, by its cause; the largest effect on the step first.")
     return incidents_table(rows, text, title=text("Incidents"), about=about, root=_ROOT)
 
@@ -142,9 +139,7 @@ class _Histories(NamedTuple):
         return self.step, *self.small
 
 
-def _histories(
-    steps: Sequence[SeriesFacts], incidents: Sequence[IncidentChange], facts: StoreFacts, text: Texts
-) -> _Histories | None:
+def _histories(steps: Sequence[SeriesFacts], known: ModelFacts, facts: StoreFacts, text: Texts) -> _Histories | None:
     """The step that is slower or may be, else the longest, its parts, and the metrics of the model."""
     watched = [step for step in steps if step.watched]
     lead = next(
@@ -155,9 +150,9 @@ def _histories(
     look = watch_of(lead)
     days = days_of(lead.nights)
     span = int(days[look.start]), int(days[-1])
-    numbered = list(_numbered(lead, incidents))
+    numbered = list(_numbered(lead, known.incidents))
     marks = Marks(
-        versions_in(lead, {run.run_id: run.versions for run in facts.runs}),
+        versions_in(lead, {run.run_id: run.versions for run in known.runs}),
         past_in(lead, facts.past_nights, text),
         [NightMark(place, str(number)) for number, place, _ in numbered],
     )
@@ -231,12 +226,12 @@ def _changed_operators(series: Sequence[SeriesFacts]) -> list[_Operator]:
     return sorted(changed_most, key=lambda operator: by_effect_on_step(operator.series.row))
 
 
-def _operators_table(operators: Sequence[_Operator], facts: StoreFacts, text: Texts) -> Table:
+def _operators_table(operators: Sequence[_Operator], series: Sequence[SeriesFacts], text: Texts) -> Table:
     columns = [
         (text("Operator"), "text"), (text("Effect on step (us)"), "number"), (text("Effect on step"), "number"),
         (text("Before → after (ms)"), "number"), *text.columns(SeriesChange, "change", "since", "state"),
     ]  # fmt: skip
-    steps = {one.id: one for one in facts.series if one.row.scope == "step" and one.nights}
+    steps = {one.id: one for one in series if one.row.scope == "step" and one.nights}
     about = text(
         "Operators that changed, by what they add to a step or save of it since the baseline; grey is too little to matter."
     )

@@ -18,7 +18,8 @@ from aoe_reports.model.texts import N_
 from aoe_reports.present.night import headline, night_headline
 from aoe_reports.present.reports.night_content import Night
 from aoe_reports.present.values import plain, show
-from aoe_reports.site.cells import Table, cell, drawn, head, linked, short, stated
+from aoe_reports.site.cells import Table, about_first, cell, drawn, head, linked, short, stated
+from aoe_reports.site.pages.by_model import ModelFacts, facts_by_model, facts_of_all
 from aoe_reports.site.pages.cards import Card, model_cards
 from aoe_reports.site.pages.incidents import ListedIncident, incidents_table, listed_incidents
 from aoe_reports.site.pages.triage import OPEN, Group, Tone, grouped, tone_of
@@ -26,9 +27,8 @@ from aoe_reports.site.places import file_name, model_file
 from aoe_reports.site.render import Content
 from aoe_reports.site.texts import Texts
 
-SHOWN_CARDS, FEW_CARDS, SHOWN_NAMES = 24, 6, 6
-"""Models with a card, the others stand in a table; models of which those that did not change have one, too; models that the headline
-names of each kind."""
+SHOWN_NAMES, SHOWN_MODELS = 6, 200
+"""Models that the headline names of each kind, and those that are listed without a card."""
 SHOWN_RUNS, SHOWN_FINDINGS, SHOWN_DATES, SHOWN_PAST = 30, 30, 5, 10
 
 
@@ -55,11 +55,12 @@ _OPEN = "open"
 
 def overview(facts: StoreFacts, text: Texts) -> Content:
     """The first page, and its JSON."""
-    groups, incidents = grouped(facts), listed_incidents(facts, text)
-    cards = model_cards(facts, incidents, text) if facts.nights else []
-    shown = [card for card in cards if card.tone != "calm" or len(cards) <= FEW_CARDS][:SHOWN_CARDS]
-    said, more = _headline(facts, cards, text)
-    tonight = [run for run in facts.runs if run.night == facts.nights[-1]]
+    groups, models = grouped(facts), facts_by_model(facts)
+    incidents = listed_incidents(facts_of_all(facts), facts.nights, text)
+    shown, listed = model_cards(facts, models, text) if facts.nights else ([], [])
+    said, more = _headline(facts, [*shown, *listed], text)
+    newest = facts.nights[-1] if facts.nights else None
+    tonight = [run for run in facts.runs if run.night == newest]
     findings = [*facts.findings, *chain.from_iterable(run.findings for run in tonight)]
     watched = set(facts.nights[-facts.watched_nights :])
     odd = [run for run in reversed(facts.runs) if run.night in watched and run.status in {"incomplete", "damaged"}]
@@ -70,11 +71,11 @@ def overview(facts: StoreFacts, text: Texts) -> Content:
         "facts": [(text("Newest night"), facts.nights[-1])] if facts.nights else [],
         "tiles": _tiles(incidents, text) if facts.nights else [],
         "cards": shown,
-        "others": _others_table([card for card in cards if card not in shown], text),
+        "others": _others_table(listed, text),
         "legend": _legend(text),
         "incidents": list(_incident_tables(incidents, text)),
-        "tunings": _tunings(facts, text),
-        "health": list(_health(facts, tonight, text)),
+        "tunings": _tunings(facts, models, text),
+        "health": list(_health(facts, models, tonight, text)),
         "not_whole": [_not_whole_run(run, text) for run in odd[:SHOWN_RUNS]],
         "not_whole_said": text(
             "Incomplete runs in the last {nights} nights, which are not compared or are compared only in part: {count}.",
@@ -89,7 +90,8 @@ def overview(facts: StoreFacts, text: Texts) -> Content:
         "rows": [as_mapping(row) for row in facts.regressions],
         "incidents": [as_mapping(incident) for incident in facts.incidents.values()],
         "models": [
-            {"model": card.model, "state": card.state, "change": card.change, "cause": card.cause} for card in cards
+            {"model": card.model, "state": card.state, "change": card.change, "cause": card.cause}
+            for card in (*shown, *listed)
         ],
         "suspicions": [as_mapping(suspicion) for suspicion in facts.suspicions],
         "past_nights": [as_mapping(night) for night in facts.past_nights],
@@ -97,7 +99,7 @@ def overview(facts: StoreFacts, text: Texts) -> Content:
         "budget": facts.budget,
         "findings": [finding.as_dict() for finding in facts.findings],
         "nights": len(facts.nights),
-        "newest_night": facts.nights[-1] if facts.nights else None,
+        "newest_night": newest,
         "groups": {group: [member.id for member in members] for group, members in groups.items()},
     }
 
@@ -150,22 +152,24 @@ def _others_table(cards: Sequence[Card], text: Texts) -> Table:
     rows = [
         [
             head(card.name, card.page),
-            drawn(card.spark),
+            drawn(card.chart),
             cell(text.joined(" · ", card.about)),
             stated(card.state, card.word, card.effect),
             cell(text.joined("; ", [part for part in (card.cause, *card.notes) if part])),
         ]
-        for card in cards
+        for card in cards[:SHOWN_MODELS]
     ]
-    return Table(columns, rows, title=text("Other models"), stacks=True)
+    about = about_first("", SHOWN_MODELS, len(cards), text)
+    return Table(columns, rows, about, text("Other models"), stacks=True)
 
 
-def _tunings(facts: StoreFacts, text: Texts) -> Table:
+def _tunings(facts: StoreFacts, models: Mapping[str, ModelFacts], text: Texts) -> Table:
     """The newest tuning of each model that has one."""
-    of_model = {run.model: run for run in facts.runs if run.is_tuning}
+    newest = {name: [run for run in model.runs if run.is_tuning][-1:] for name, model in models.items()}
     rows = [
-        [head(model, f"{model_file(model)}.html"), _aoe(model, [run], facts, text)]
-        for model, run in sorted(of_model.items())
+        [head(name, f"{model_file(name)}.html"), _aoe(name, run, facts, text)]
+        for name, tunings in newest.items()
+        for run in tunings
     ]
     return Table([(text("Model"), "text"), (text("Tuning (AOE)"), "text")], rows)
 
@@ -189,13 +193,15 @@ def _headline(facts: StoreFacts, cards: Sequence[Card], text: Texts) -> tuple[Se
 
 def _models_sentences(cards: Sequence[Card], text: Texts) -> Iterator[tuple[Tone, str]]:
     of_tone = {tone: [card for card in cards if card.tone == tone] for tone in ("bad", "odd", "good")}
-    slower = of_tone["bad"]
-    if slower:
-        named = _named_with_change(slower, text)
-        yield (
-            "bad",
-            text("{count} of {models} models slower: {named}.", count=len(slower), models=len(cards), named=named),
-        )
+    worse = of_tone["bad"]
+    if worse:
+        values = {"count": len(worse), "models": len(cards), "named": _named_with_change(worse, text)}
+        if any(card.is_metric for card in worse):
+            yield "bad", text("{count} of {models} models worse: {named}.", **values)
+        else:
+            yield "bad", text("{count} of {models} models slower: {named}.", **values)
+    elif any(card.state == "acknowledged" for card in cards):
+        yield "calm", text("No model is slower but for what is acknowledged.")
     else:
         yield "calm", text("No model is slower.")
     if of_tone["odd"]:
@@ -222,13 +228,8 @@ def _judged(facts: StoreFacts, text: Texts) -> Iterator[str]:
     )
 
 
-def _models(facts: StoreFacts) -> list[str]:
-    return sorted({run.model for run in facts.runs})
-
-
-def _aoe(model: str, runs: Sequence[RunFacts], facts: StoreFacts, text: Texts) -> str:
+def _aoe(model: str, last: RunFacts, facts: StoreFacts, text: Texts) -> str:
     """The newest tuning of a model: what it claims, and what was measured."""
-    last = runs[-1]
     kind = str(last.body.get("kind") or "?").upper()
     said = text("{kind} on {night}: {status}", kind=kind, night=last.night, status=text.translated(last.status))
     gain = speed_up(*last.claimed_ms)
@@ -245,7 +246,9 @@ def _not_whole_run(run: RunFacts, text: Texts) -> tuple[str, str, str]:
     return short(run.run_id), f"runs/{file_name(run.run_id)}.html", short(why)
 
 
-def _health(facts: StoreFacts, tonight: Sequence[RunFacts], text: Texts) -> Iterator[str]:
+def _health(
+    facts: StoreFacts, models: Mapping[str, ModelFacts], tonight: Sequence[RunFacts], text: Texts
+) -> Iterator[str]:
     """What was read in the newest night, which nights are missing, and which differed and are past."""
     if not facts.nights:
         return
@@ -259,7 +262,7 @@ def _health(facts: StoreFacts, tonight: Sequence[RunFacts], text: Texts) -> Iter
         infos=findings.count("info"),
     )
     watched = facts.nights[-facts.watched_nights :]
-    gaps = [line for model in _models(facts) for line in _gaps(model, facts, watched[0], text)]
+    gaps = [line for name, model in models.items() for line in _gaps(name, model, watched, text)]
     yield from gaps or [text("Every model ran every night.")]
     yield from _judged(facts, text)
     past = facts.past_nights[::-1]
@@ -268,21 +271,21 @@ def _health(facts: StoreFacts, tonight: Sequence[RunFacts], text: Texts) -> Iter
         yield text("and {count} more", count=len(past) - SHOWN_PAST)
 
 
-def _gaps(model: str, facts: StoreFacts, since: str, text: Texts) -> Iterator[str]:
+def _gaps(name: str, model: ModelFacts, watched: Sequence[str], text: Texts) -> Iterator[str]:
     """Dates without a profile of a model, where it runs every night or nearly; and models that stopped."""
-    nights = {run.night for run in facts.runs if run.model == model and not run.is_tuning} & set(facts.nights)
-    ran = {night for night in nights if night >= since}
-    if not ran:
+    last = model.last_night(watched)
+    if last is None:
         return
-    last = max(ran)
-    if last < facts.nights[-1]:
-        yield text("{model}: no run since {night}.", model=short(model), night=last)
+    if last < watched[-1]:
+        yield text("{model}: no run since {night}.", model=short(name), night=last)
+    measured, known = {run.night for run in model.runs if not run.is_tuning}, frozenset(watched)
+    ran = measured & known
     dates = list(_dates(min(ran), last))
     missing = [day for day in dates if day not in ran]
     if missing and 2 * len(missing) < len(dates):
         yield text(
             "{model}: {missing} of the last {dates} dates have no run ({which}).",
-            model=short(model),
+            model=short(name),
             missing=len(missing),
             dates=len(dates),
             which=_newest_of(missing, text),

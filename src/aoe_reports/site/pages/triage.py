@@ -43,14 +43,14 @@ def group_of(row: SeriesChange, nights: Sequence[str]) -> Group | None:
 
 
 def grouped(facts: StoreFacts) -> dict[Group, list[SeriesFacts]]:
-    """The series of each group, the largest sure effect first."""
+    """The series of each group, the largest effect on the step first."""
     groups: dict[Group, list[SeriesFacts]] = {key: [] for key in GROUPS}
     for series in facts.series:
         group = group_of(series.row, facts.nights)
         if group is not None:
             groups[group].append(series)
     for members in groups.values():
-        members.sort(key=by_sure_effect)
+        members.sort(key=lambda series: (*by_effect_on_step(series.row), series.id))
     return groups
 
 
@@ -114,21 +114,15 @@ def tone_of(rows: Sequence[SeriesChange]) -> Tone:
     return "odd" if any(map(is_suspected, large)) else "calm"
 
 
-def sure_change(row: SeriesChange) -> float:
-    """The end of the 95 % interval that is nearer to no change; 0 where the interval holds it."""
-    low, high = row.ci_low, row.ci_high
+def effect_lower_bound(series: SeriesFacts) -> float | None:
+    """The end of the 95 % interval of a change that is nearer to no change, times the share of the step; 0 where the interval holds 0.
+
+    None where no step is known.
+    """
+    low, high = series.row.ci_low, series.row.ci_high
+    share = 1.0 if series.row.scope == "step" else series.share_of_step
+    if share is None:
+        return None
     if low is None or high is None or low <= 0 <= high:
         return 0.0
-    return low if low > 0 else high
-
-
-def sure_effect(series: SeriesFacts) -> float | None:
-    """The sure change times the share of the step: effect, confidence and weight in one number; None where no step is known."""
-    share = 1.0 if series.row.scope == "step" else series.share_of_step
-    return None if share is None else sure_change(series.row) * share
-
-
-def by_sure_effect(series: SeriesFacts) -> tuple[float, float, str, str]:
-    """Order within a group: the largest sure effect first; where it is not known, the largest sure change."""
-    effect = sure_effect(series)
-    return (-abs(effect or 0.0), -abs(sure_change(series.row)), str(series.row.workload), series.id)
+    return (low if low > 0 else high) * share
