@@ -114,8 +114,9 @@ def rules() -> str:
 
 ADVICE = """# Advice
 
-`aoe-reports advise PATH…` shows for each device a step breakdown, where to look first, and the potential gains: a
-ranked list, the largest upper bound first. The list may be empty.
+`aoe-reports advise PATH…` shows for each run where to look first, and the potential gains: a ranked list with the evidence of each
+row, the largest upper bound first, and a step breakdown of each device. Advice on which ranks agree (bounds within 10%) is one row, with
+the median of the bounds and the evidence of the worst rank; JSON and CSV have a row for each rank. The list may be empty.
 
 ## Upper bounds
 

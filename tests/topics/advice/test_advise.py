@@ -290,6 +290,15 @@ def test_two_pieces_of_advice_on_one_rank_and_on_two_operators_stay_apart() -> N
     assert len(folded(of_rank(0, 50.0, op_type="Mul"), of_rank(1, 50.0, op_type="Add"))) == 2
 
 
+def test_ranks_agree_where_one_of_them_has_more_advice_than_is_listed(cli: Cli, msprof: Path) -> None:
+    source = msprof / "torch_npu_two_ranks"
+    whole, cut = (cli("advise", source, "--top", top).out for top in (20, 2))
+    rows = [[line for line in text.splitlines() if line[:2].strip().isdigit()] for text in (whole, cut)]
+    assert [line.split()[:3] for line in rows[1][:2]] == [line.split()[:3] for line in rows[0][:2]]
+    found = cli("advise", source, "--top", 2, "--format", "json").json["rows"]
+    assert {row["position"] for row in found} == {1, 2}
+
+
 def test_the_advice_on_a_run_of_several_ranks_is_one_table(cli: Cli, msprof: Path) -> None:
     text = cli("advise", msprof / "communication_of_four_ranks").out
     assert text.startswith("The longest step is that of rank 2: computing takes 80.9% of the step; ")

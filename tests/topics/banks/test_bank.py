@@ -93,6 +93,16 @@ def test_what_differs(cli: Cli) -> None:
     assert [counts[name] for name in ("added", "removed", "changed", "unchanged")] == [1, 1, 1, 1]
 
 
+def test_people_are_told_first_how_much_differs(cli: Cli) -> None:
+    before, after = BANKS / "before", BANKS / "after"
+    rows = cli("bank", "diff", before, after, "--format", "json").json["rows"]
+    first = cli("bank", "diff", before, after).out.splitlines()[0]
+    for outcome in ("added", "removed", "changed"):
+        count = sum(row["change"] == outcome for row in rows)
+        assert (f"{count} {outcome}" in first) == bool(count)
+    assert cli("bank", "diff", after, after).out.startswith("No entry differs; ")
+
+
 def test_the_same_bank_does_not_differ_however_it_is_written(cli: Cli, tmp_path: Path) -> None:
     shutil.copytree(BANKS / "after", tmp_path / "b")
     lines = (tmp_path / "b" / KB).read_text().splitlines()

@@ -133,6 +133,13 @@ def test_backward_operators_stand_below_the_stack_of_their_forward_one(planted: 
         assert row.line == "model.py(44): forward"
 
 
+def test_people_are_told_first_which_stack_takes_longest(cli: Cli, planted: Path) -> None:
+    longest = max(stacks([planted]).rows, key=lambda row: row.total_ns)
+    first = cli("stacks", planted).out.splitlines()[0]
+    assert first.startswith(f"{longest.operator}, launched in {longest.line}, takes {longest.share:.1%} of device time")
+    assert first.endswith(f" {longest.total_ns / 1e3:.1f} us in {longest.count} tasks.")
+
+
 def test_collapsed_stacks_add_up_to_the_nanosecond(cli: Cli, planted: Path) -> None:
     ran = cli("stacks", planted, "--format", "collapsed")
     lines = [line.rpartition(" ") for line in ran.out.splitlines()]

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
@@ -140,14 +142,17 @@ class Advise(Question[AdviseOptions, _Part]):
             devices, talk = [device for mine, *_ in readings for device in mine], Communication()
             for _, _, mine, _ in readings:
                 talk.take(mine)
-            advice, said = rows_of_run(labels[run], devices, talk, asked.options)
+            # ranks are held against each other before the rows of each are cut
+            advice, said = rows_of_run(labels[run], devices, talk, replace(asked.options, top=sys.maxsize))
             rows += [*advice, *(one for _, stated, *_ in readings for one in stated)]
             headlines += said
+        top = asked.options.top
+        listed = [row for row in rows if (row.position or 0) <= top]
         return Finished(
-            tables=(Rows(type=AdviceRow, rows=rows), Rows(type=Headline, rows=headlines, key="headlines")),
+            tables=(Rows(type=AdviceRow, rows=listed), Rows(type=Headline, rows=headlines, key="headlines")),
             headline=headline_of(headlines),
-            highlights=highlights_of(rows),
-            sections=sections_of(rows, headlines, asked.options.top),
+            highlights=highlights_of(listed),
+            sections=sections_of(rows, headlines, top),
         )
 
 

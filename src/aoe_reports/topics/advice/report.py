@@ -83,7 +83,10 @@ def sections_of(rows: Sequence[AdviceRow], headlines: Sequence[Headline], top: i
         sections += _of_run(devices, ours.get(run, []), top)
     if ours:
         sections.append(
-            Section("Recommended actions", lines=_what_to_do([row for each in ours.values() for row in each]))
+            Section(
+                "Recommended actions",
+                lines=_what_to_do([row for each in ours.values() for row in each if (row.position or 0) <= top]),
+            )
         )
     stated = [shown(row) for row in rows if row.source == "prof_rule"]
     if stated:
@@ -104,13 +107,8 @@ def _of_run(devices: Sequence[Headline], ours: Sequence[AdviceRow], top: int) ->
     advice = agreed_advice(ours, _evidence, one_device=one_device)
     if not advice:
         sentences.append(say("No rule gives any advice."))
-    if len(advice) > top or any(device.advice > top for device in devices):
-        count = devices[0].advice if one_device else len(advice)
-        sentences.append(
-            say("The {shown} with the largest bound of {count}.", shown=min(top, len(advice)), count=count)
-            if len(advice) < count or len(advice) > top
-            else say("Of each rank the {count} with the largest bound.", count=top)
-        )
+    if len(advice) > top:
+        sentences.append(say("The {shown} with the largest bound of {count}.", shown=top, count=len(advice)))
     table = Section(title, sentences, _grid(advice[:top]) if advice else None)
     if one_device:
         return [table]
