@@ -20,6 +20,7 @@ from stores import store_at_once
 
 from aoe_reports.present.values import plain, show
 from aoe_reports.site.build import build_site
+from aoe_reports.site.listed import Listed
 from aoe_reports.topics.records.options import RecordOptions
 
 pytestmark = pytest.mark.browser
@@ -214,6 +215,8 @@ ALL_TEXT = "for (const one of document.querySelectorAll('details')) one.open = t
 def test_without_scripts_every_fact_is_readable(tab: Tab, sites: Path) -> None:
     for page in kinds_of_pages(sites / "plain"):
         twin = json.loads(page.with_suffix(".json").read_text())
+        if twin["page"] == "all_series":
+            twin["rows"] = twin["rows"][: Listed.shown]  # a script shows the others
         tab.scripts(True)
         tab.go(address_of(page))
         lines = {words_of(line) for line in tab.run(ALL_TEXT).splitlines()}
@@ -453,6 +456,51 @@ def test_what_the_script_lists_is_what_the_page_had(tab: Tab, long_list: Path, s
             if not allowed:
                 assert ("The first 100 of 127 rows." in "".join(notes)) == (page == long_list)
         assert bodies[0] == bodies[1], page
+
+
+@pytest.fixture(scope="module")
+def model_of_parts(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The page of a model with 20 nights of its step and its parts; the tenth night is missing."""
+    folder = tmp_path_factory.mktemp("parts")
+    for night in (night for night in range(20) if night != 9):
+        write_night(folder / "net" / str(night), night, Night((Kernel("op", "Add", 100.0),)))
+    store_at_once([folder / "net"], folder / "store", RecordOptions(workload="net"))
+    build_site(str(folder / "store"), folder / "site", 12.0, "en")
+    return folder / "site" / "models" / "net.html"
+
+
+NIGHTS_BELOW = (
+    "[...document.querySelectorAll('.u-legend')].map((one) => one.innerText.match(/\\d{4}-\\d\\d-\\d\\d/)?.[0])"
+)
+
+
+def test_all_charts_of_a_model_are_zoomed_and_read_together(tab: Tab, model_of_parts: Path) -> None:
+    tab.go(f"{address_of(model_of_parts)}#from=2026-03-02&to=2026-03-12")
+    tab.wait_for("document.querySelectorAll('canvas').length === 4")
+    assert tab.run(SHOWN) == ["2026-03-02", "2026-03-12"]
+    tab.run("document.querySelector('figure.small .wide').focus()")
+    for key, night in (
+        ("Home", "2026-03-02"),
+        *(("ArrowRight", f"2026-03-{day:02}") for day in (3, 4, 5, 6, 7, 8, 9, 11)),  # none on the tenth
+        ("End", "2026-03-12"),
+    ):
+        tab.press(key)
+        tab.wait_for(f"JSON.stringify({NIGHTS_BELOW}) === JSON.stringify(Array(4).fill('{night}'))")
+    left, top, width, height = tab.run(
+        "(() => { const box = document.querySelectorAll('.u-over')[2].getBoundingClientRect(); return [box.left, box.top, box.width, box.height]; })()"
+    )
+    middle = top + height / 2
+    tab.mouse("mouseMoved", left + 0.55 * width, middle)
+    tab.wait_for(f"new Set({NIGHTS_BELOW}).size === 1")  # the pointer shows the same night in all charts
+    tab.mouse("mousePressed", left + 0.55 * width, middle, button="left", buttons=1, clickCount=1)
+    tab.mouse("mouseMoved", left + width - 1, middle, button="left", buttons=1)
+    tab.mouse("mouseReleased", left + width - 1, middle, button="left", clickCount=1)
+    tab.wait_for("location.hash === '#from=2026-03-07&to=2026-03-11'")
+    assert tab.run(SHOWN) == ["2026-03-07", "2026-03-11"]
+    tab.run("document.querySelector('.range button').focus()")
+    tab.press("Enter")
+    tab.wait_for("location.hash === '#from=2026-03-01&to=2026-03-20'")
+    assert tab.complaints == []
 
 
 def test_hostile_names_are_shown_as_text(tab: Tab, sites: Path) -> None:

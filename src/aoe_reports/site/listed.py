@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Literal
 
 from aoe_reports.present.values import plain
 from aoe_reports.site.as_json import as_script
-from aoe_reports.site.cells import Table, drawn, head, linked, marked, short, stated
+from aoe_reports.site.cells import Table, cell, drawn, head, marked, short, stated
 from aoe_reports.site.charts import coded_spark
 
 
@@ -122,4 +122,4 @@ def _cell(column: ListColumn, row: int) -> str:
         return stated(column.looks[row], text)
     if column.kind == "number":
         return marked(text, column.looks[row] if column.looks else "")
-    return linked(text, link, below)
+    return cell(text or None)
