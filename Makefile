@@ -29,7 +29,7 @@ READING_TESTS = $(addprefix tests/formats/test_,native.py events.py timeline.py 
 	tests/damage/test_kinds_of_damage.py $(addprefix tests/real/test_,cases.py critical_path.py every_file.py explain.py host.py pipeline.py timelines.py trace.py) \
 	tests/facts/test_timing.py
 
-.PHONY: demo test quick with-reader lint types contracts tests slow-tests everything browser browser-tests integrations notebooks torture goldens goldens-update lowest coverage docs site-docs docs-catalogue lock release catalogues snapshots benchmarks lines clean
+.PHONY: demo test quick with-reader lint types contracts tests slow-tests everything browser browser-tests integrations notebooks torture goldens goldens-update lowest coverage docs site-docs site-docs-checks docs-catalogue lock release catalogues snapshots benchmarks lines clean
 
 demo: $(VENV)/.installed
 	$(BIN)/aoe-reports demo -o $(DEMO)
@@ -112,15 +112,28 @@ coverage: $(VENV)/.tools browser
 docs: $(VENV)/.tools
 	$(BIN)/python docs/generate.py
 
-# The documentation as a site, in English and in Chinese; a warning is an error
+# The documentation as a site, in English and in Chinese, each with an example site of simulated nights in it; a warning is an error
 SPHINX = $(BIN)/sphinx-build --quiet --fail-on-warning --keep-going
 
-site-docs: $(VENV)/.docs browser
+SITE_en = docs/_build/site
+SITE_zh = $(SITE_en)/zh
+LOCALE_en = en
+LOCALE_zh = zh_CN
+
+site-docs: $(VENV)/.docs
 	rm -rf docs/_build
-	$(SPHINX) --doctree-dir docs/_build/trees docs docs/_build/site
-	$(SPHINX) --doctree-dir docs/_build/trees-zh --define language=zh_CN docs docs/_build/site/zh
+	$(MAKE) --jobs 2 pages-zh pages-en example-en example-zh
+
+pages-%:
+	$(SPHINX) --doctree-dir docs/_build/trees-$* --define language=$(LOCALE_$*) docs $(SITE_$*)
+
+example-%:
+	$(BIN)/python docs/example.py $(SITE_$*)/example $*
+
+# What was built: whole, translated, readable by everybody, in a browser too
+site-docs-checks: site-docs browser
 	$(SPHINX) --builder gettext --doctree-dir docs/_build/trees-gettext docs docs/_build/gettext
-	$(BIN)/pytest -m site_docs tests/test_site_docs.py tests/browser/test_docs.py
+	$(PYTEST) -m site_docs tests/test_site_docs.py tests/browser/test_docs.py
 
 # What the pages say now, into the catalogue of their translations
 docs-catalogue: $(VENV)/.docs

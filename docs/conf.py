@@ -12,6 +12,7 @@ from sphinx.application import Sphinx
 from sphinx.search.zh import SearchChinese
 
 from aoe_reports.model.version import __version__
+from aoe_reports.present.style import Scheme, tokens
 
 project = "aoe-reports"
 author = "the authors of aoe-reports"
@@ -30,6 +31,26 @@ gettext_compact = "docs"
 
 html_theme = "furo"
 html_title = "aoe-reports"
+COLOURS = {
+    "color-foreground-primary": "--ink",
+    "color-foreground-secondary": "--soft",
+    "color-foreground-muted": "--soft",
+    "color-background-primary": "--back",
+    "color-background-secondary": "--card",
+    "color-background-border": "--line",
+    "color-brand-primary": "--link",
+    "color-brand-content": "--link",
+    "font-stack": "--font",
+    "font-stack--monospace": "--mono",
+}
+"""What the theme calls the colours and fonts of the dashboard and of reports."""
+
+
+def _look(scheme: Scheme) -> dict[str, str]:
+    return {ours: tokens(scheme)[name] for ours, name in COLOURS.items()}
+
+
+html_theme_options = {"light_css_variables": _look("light"), "dark_css_variables": _look("dark")}
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
 html_extra_path = [

@@ -109,8 +109,7 @@ def pictures_drawn_once() -> Iterator[None]:
     from aoe_reports.present import figures
 
     with pytest.MonkeyPatch.context() as patched:
-        for name in ("draw", "draw_png"):
-            patched.setattr(figures, name, _once(getattr(figures, name)))
+        patched.setattr(figures, "draw_png", _once(figures.draw_png))
         yield
 
 

@@ -35,11 +35,12 @@ def test_the_wheel_holds_the_schemas_the_template_the_catalogues_and_the_type_ma
     names = wheel.namelist()
     for name in SCHEMA_NAMES:
         assert f"aoe_reports/json_schemas/{name}.schema.json" in names
-    assert "aoe_reports/present/templates/report.html.j2" in names
+    for name in ("templates/report.html.j2", "assets/style.css"):
+        assert f"aoe_reports/present/{name}" in names
     assert "aoe_reports/py.typed" in names
     for name in ("options", "recipes"):
         assert f"aoe_reports/formats/ascend/profiling_{name}.toml" in names
-    for name in ("templates/index.html.j2", "assets/style.css", "assets/uPlot.iife.min.js", "assets/uPlot.LICENSE.txt"):
+    for name in ("templates/index.html.j2", "assets/uPlot.iife.min.js", "assets/uPlot.LICENSE.txt"):
         assert f"aoe_reports/site/{name}" in names
     assert not [name for name in names if name.endswith(".po")]
     has_reader = "aoe_reports/formats/libreader.so" in names

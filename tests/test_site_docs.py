@@ -51,7 +51,8 @@ def test_every_link_leads_to_a_page_and_to_a_place_of_it(pages: dict[Path, str])
             if parts.scheme:
                 continue
             to = (path.parent / unquote(parts.path)).resolve() if parts.path else path
-            if not to.is_file() or (parts.fragment and to in places and unquote(parts.fragment) not in places[to]):
+            place = "" if "=" in parts.fragment else unquote(parts.fragment)  # the example's comparison takes a=…&b=…
+            if not to.is_file() or (place and to in places and place not in places[to]):
                 lost.add((str(path.relative_to(SITE)), target))
     assert lost == set()
 
@@ -67,6 +68,15 @@ def test_each_language_has_the_page_and_leads_to_the_other(pages: dict[Path, str
     assert (page.parent / there).resolve() == SITE / "zh" / f"{name}.html"
     assert (SITE / "zh" / f"{name}.html").parent.joinpath(back).resolve() == page
     assert "每夜看板" in chinese  # the navigation
+
+
+@pytest.mark.parametrize(("folder", "language"), [("", "en"), ("zh", "zh")])
+def test_each_language_has_the_example_and_leads_to_it(pages: dict[Path, str], folder: str, language: str) -> None:
+    for name in ("index", "site"):
+        assert '<a href="example/index.html">' in pages[SITE / folder / f"{name}.html"]
+    example = pages[SITE / folder / "example" / "index.html"]
+    assert re.search(rf'<html lang="{language}\b', example)
+    assert "layer6/conv" in example
 
 
 def test_the_chinese_page_of_rules_says_what_the_program_says(pages: dict[Path, str]) -> None:

@@ -50,10 +50,12 @@ PLACES = {
     "jobs/share.py": "the folder of copies",
     "jobs/report.py": "the folder of figures",
     "jobs/verify.py": "the folder of a job",
+    "jobs/sign_off.py": "the files with claims",
     "present/streams.py": "Parquet",
+    "present/style.py": "the style sheet",
     "assistants/places.py": "whether a link below a root leads out of it",
+    "assistants/skill.py": "the skill that comes with the package",
     "cli/configuration_files.py": "configuration files",
-    "cli/commands/setup.py": "the skill that comes with the package",
     "cli/output.py": "the folder of an output",
     "cli/ending.py": "what a reader that went away leaves open",
 }

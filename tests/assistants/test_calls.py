@@ -89,6 +89,23 @@ def test_an_answer_says_what_the_command_line_says(fixtures: Assistant, cli: Cli
     assert found.rows("rows")[0]["run"] == rows[0]["run"]
 
 
+def test_the_largest_effect_is_first_over_all_ranks(tmp_path: Path) -> None:
+    write_job(tmp_path, 3, {2: {"Conv2D": 1.5}})
+    with assistant("--root", tmp_path) as one:
+        found = one.ask("hotspots", tmp_path)
+    rows = found.rows("rows")
+    assert (rows[0]["rank_id"], rows[0]["op_type"]) == (2, "Conv2D")
+    assert [row["total_us"] for row in rows] == sorted((row["total_us"] for row in rows), reverse=True)
+    assert found.content["headline"].startswith("Conv2D takes")
+    assert "on rank 2" in found.content["headline"]
+
+
+def test_a_capture_without_what_a_question_reads_is_not_called_damaged(fixtures: Assistant) -> None:
+    found = fixtures.ask("serving", RANKS)
+    assert found.content["headline"] == "Serving: no iteration of a server of language models here"
+    assert found.content["reasons"] == ["nothing-measured"]
+
+
 def test_options_are_those_that_are_declared_and_none_that_writes_or_waits(fixtures: Assistant) -> None:
     listed = fixtures("ask", question="check").rows("options")
     assert [one["option"] for one in listed] == ["select", "ignore", "interval"]

@@ -10,7 +10,17 @@ from hypothesis import given
 from hypothesis import strategies as some
 from hypothesis_profiles import FEW
 
-from aoe_reports.assistants.documents import MAX_PAGE, Document, Table, neutral, page_of, plain, plain_table, size_of
+from aoe_reports.assistants.documents import (
+    FIRST_ROWS,
+    MAX_PAGE,
+    Document,
+    Table,
+    neutral,
+    page_of,
+    plain,
+    plain_table,
+    size_of,
+)
 
 TEXTS = some.text(max_size=60) | some.sampled_from(["汉" * 390, "a" * 5000, "\x1b[2J", "\ud800", "\u202e" * 300, ""])
 VALUES = some.recursive(
@@ -70,3 +80,14 @@ def test_a_column_without_values_is_left_out_and_shared_values_are_given_once() 
     rows = [{"run": "r", "step": None, "total_us": 1.5}, {"run": "r", "step": None, "total_us": 2.5}]
     table = plain_table("rows", rows)
     assert (table.columns, table.same, table.rows) == (["total_us"], {"run": "r"}, [[1.5], [2.5]])
+
+
+def test_the_first_page_has_the_first_rows_of_every_table() -> None:
+    tables = [plain_table(f"table_{number}", [{"number": row} for row in range(2000)]) for number in range(5)]
+    page, end = page_of(Document("hotspots", "", tables), 0)
+    first: Any = page["tables"]
+    assert end
+    assert [table["rows"][:FIRST_ROWS] for table in first.values()] == [[[0], [1], [2]]] * 5
+    second: Any = page_of(Document("hotspots", "", tables), end)[0]["tables"]
+    assert second["table_0"]["from"] == len(first["table_0"]["rows"]) + 1
+    assert "rows" not in second["table_4"]

@@ -18,8 +18,11 @@ from made_traces import dense
 from aoe_reports.engine.question import Notes
 from aoe_reports.history.runs.ingest import ingest
 from aoe_reports.simulation.nights import MODEL, write_nights
+from aoe_reports.simulation.tuning import write_loop
 from aoe_reports.site.build import build_site
 from aoe_reports.topics.records.options import IngestOptions
+from aoe_reports.tuning.plan.folder import write_plan
+from aoe_reports.tuning.plan.plan import Plan
 
 AXE = Path(__file__).parent / "node_modules" / "axe-core" / "axe.min.js"
 MORE = ("valid/torch_npu_two_ranks", "valid/torch_npu_memory_and_communication", "valid/ten_iterations",
@@ -59,7 +62,7 @@ def axe() -> str:
 
 @pytest.fixture(scope="session")
 def sites(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder with the sites `plain`, `chinese` (of the same store) and `hostile`."""
+    """The folder with the sites `plain`, `chinese` (of the same store) and `hostile`, and with `reports`."""
     base = tmp_path_factory.getbasetemp()
     folder = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "sites"
     folder.mkdir(exist_ok=True)
@@ -78,8 +81,28 @@ def sites(tmp_path_factory: pytest.TempPathFactory) -> Path:
             hostile = str(store_hostile_names(folder / "names"))
             ingest([dense(HOSTILE).write(folder / "odd")], hostile, IngestOptions(workload=HOSTILE[0]), Notes())
             build_site(hostile, folder / "hostile", 12.0, "en")
+            _write_reports(folder, store)
             (folder / "made").touch()
     return folder
+
+
+def _write_reports(folder: Path, store: str) -> None:
+    """A night with its charts, AOE's results, a tuning to be signed, a list of operators, as files in `reports`."""
+    (folder / "reports").mkdir()
+    loop = write_loop(folder / "loop", "faster", 3)
+    write_plan(folder / "plan", Plan("offline", "opat"))
+    verify = ("verify", folder / "plan", "--before", loop.before, "--after", loop.after, "--results", loop.result)
+    commands: dict[str, tuple[object, ...]] = {
+        "night": ("report", "--store", store, "--workload", MODEL),
+        "check": ("check", FIXTURES / "aoe"),
+        "signed": verify,
+        "signed-chinese": (*verify, "--lang", "zh"),
+        "hotspots": ("hotspots", FIXTURES / "msprof" / "valid" / "torch_npu_two_ranks"),
+    }
+    for name, command in commands.items():
+        page = str(folder / "reports" / f"{name}.html")
+        asked = [sys.executable, "-m", "aoe_reports", *map(str, command), "--format", "html", "-o", page]
+        subprocess.run(asked, check=False, capture_output=True)
 
 
 @pytest.fixture(scope="session")

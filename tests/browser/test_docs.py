@@ -6,6 +6,8 @@ import pytest
 from chromium import Tab
 from commandline import ROOT
 
+from aoe_reports.present.style import Scheme, tokens
+
 pytestmark = pytest.mark.site_docs
 
 SITE = ROOT / "docs" / "_build" / "site"
@@ -28,6 +30,20 @@ def test_axe_finds_nothing_and_nothing_sticks_out(tab: Tab, axe: str, name: str)
             assert tab.run("document.documentElement.scrollWidth") <= width, (name, width, scheme)
     assert tab.complaints == []
     assert {one.partition(":")[0] for one in tab.requests} <= {"file", "data"}
+
+
+def test_colours_and_fonts_are_those_of_the_dashboard(tab: Tab) -> None:
+    tab.go((SITE / "index.html").as_uri())
+    schemes: tuple[Scheme, ...] = ("light", "dark")
+    for scheme in schemes:
+        tab.look(1280, 900, scheme)
+        style = "getComputedStyle(document.body)"
+        shown = {
+            name: tab.run(f"{style}.getPropertyValue('--{name}')")
+            for name in ("color-background-primary", "color-foreground-primary", "color-brand-content", "font-stack")
+        }
+        names = ("--back", "--ink", "--link", "--font")
+        assert list(shown.values()) == [tokens(scheme)[name] for name in names]
 
 
 @pytest.mark.parametrize(

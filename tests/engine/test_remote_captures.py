@@ -224,6 +224,7 @@ def test_what_changes_after_it_was_listed_is_named_and_the_others_go_on(
         server.client.delete_object(Bucket=BUCKET, Key=key)
     mapped = cli("fleet", "map", tmp_path / "m.json", "--partials", tmp_path / "p", "--format", "json")
     assert [row["outcome"] for row in mapped.json["rows"]] == ["read", "unreadable", "read"]
+    assert [bool(row["reason"]) for row in mapped.json["rows"]] == [False, True, False]
     reduced = cli("fleet", "reduce", tmp_path / "m.json", "--partials", tmp_path / "p", "--format", "json")
     assert reduced.code == 3
     said = {"changed": "has changed since it was listed", "removed": "No such file or directory"}[change]

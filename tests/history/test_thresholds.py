@@ -181,7 +181,7 @@ def test_a_nightly_tells_what_every_mode_of_aoe_claims(cli: Cli, store: Path, ao
     claims = claims[: claims.index("\n\n")]
     assert [row.split()[2] for row in claims.splitlines() if row.startswith("2026-01-01")] == ["opat", "sgat"]
     sgat = next(row for row in claims.splitlines() if " sgat " in row)
-    assert sgat.split()[-3:] == ["5.600", "3.600", "+55.6%"]
+    assert sgat.split()[-3:] == ["5.600", "3.600", "+56%"]
 
 
 def test_the_band_of_quiet_nights_lies_around_its_level(cli: Cli, store: Path, tmp_path: Path) -> None:

@@ -289,10 +289,10 @@ def test_measured_results_are_a_table_a_chart_and_how_they_were_made() -> None:
     assert measured.chart == BarChart(
         "Claimed and measured",
         ["mm1", "mm2"],
-        {"claimed by AOE": [0.22, 0.4], "measured": [0.2, -0.1]},
-        "time saved (1 - after/before)",
+        {"claimed by AOE": [22.0, 40.0], "measured": [20.0, -10.0]},
+        "time saved, 1 - after/before (%)",
         description,
-        {"measured": [(0.15, 0.25), (-0.15, -0.05)]},
+        {"measured": [(15.0, 25.0), (-15.0, -5.0)]},
     )
     change, intervals, verdicts = measured.lines
     assert change.startswith("Change is after/before - 1: below 0 is faster. Times of operators are means per call; ")

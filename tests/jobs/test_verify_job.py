@@ -99,7 +99,7 @@ def test_a_gain_as_claimed_is_confirmed_and_left_in_the_folder(folder: Path, loo
     assert [row["op_name"] for row in left["rows"]] == [None, None, *CLAIMED]
     assert str(answer.headline).startswith("Confirmed: tuned operators take 20.0% less time (")
     assert str(answer.headline) in (folder / "verify.md").read_text()
-    assert '<p class="title">Tuning, verified</p>' in (folder / "verify.html").read_text()
+    assert '<p class="lead">Tuning, verified</p>' in (folder / "verify.html").read_text()
     assert sorted(path.name for path in folder.glob("verify*")) == ["verify.html", "verify.json", "verify.md"]
     again = run(folder, loop)
     assert (again.more, document(folder)) == (facts, left)

@@ -29,7 +29,7 @@ def told(ended: Ended, form: str) -> str:
     if form == "json" and text:
         text = json.dumps(rounded(json.loads(text)), indent=1, ensure_ascii=False)
     if form == "html":
-        text = re.sub(r'src="data:image[^"]*"', 'src="(a drawing)"', text[text.index("<body>") :])
+        text = re.sub(r"<svg.*</svg>", "(a drawing)", text[text.index("<body") :])
     return f"{text.rstrip()}\n{ended.err}exit code {ended.code}\n"
 
 

@@ -14,7 +14,7 @@ from commandline import ROOT
 
 from aoe_reports import breakdown, hotspots, inspect
 from aoe_reports.engine.question import Answer
-from aoe_reports.model.errors import UsageError
+from aoe_reports.model.errors import ReadError, UsageError
 from aoe_reports.model.frames import arrow_schema, table_of
 from aoe_reports.model.rows import US, Rows, column, row
 
@@ -115,8 +115,8 @@ def test_further_tables_have_the_keys_of_json() -> None:
 def test_an_answer_says_in_one_line_what_it_holds(answer: Answer) -> None:
     assert repr(answer) == "<Answer hotspots: rows 12; findings: none>"
     assert repr(answer.tables[0]) == "<Rows rows: 12 of Hotspot>"
-    nothing = hotspots([ROOT / "fixtures" / "missing"])
-    assert repr(nothing) == "<Answer hotspots: rows 0; findings: 1 error; not all could be read>"
+    with pytest.raises(ReadError, match="no such file or folder"):
+        hotspots([ROOT / "fixtures" / "missing"])
 
 
 def test_every_table_of_an_inspection_becomes_a_frame() -> None:

@@ -47,7 +47,7 @@ CAUSE: dict[str, Any] = {
     [
         ({"kind": "operator"}, "operator add_1 (Add) +6.2%"),
         ({"kind": "operator", "rank_id": 0}, "operator add_1 (Add, rank 0) +6.2%"),
-        ({"kind": "operator", "op_type": None, "change": -0.5}, "operator add_1 (type unknown) -50%"),
+        ({"kind": "operator", "op_type": None, "change": -0.5}, "operator add_1 -50%"),
         ({"kind": "op-type"}, "operator type Add +6.2%"),
         ({"kind": "op-type", "rank_id": 3}, "operator type Add, rank 3 +6.2%"),
         ({"kind": "rank", "rank_id": 2}, "rank 2: all 3 operators +6.2%"),

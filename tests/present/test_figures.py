@@ -1,18 +1,19 @@
-"""What figures draw, held against the numbers that they are of: where lines, bars and words lie in the SVG."""
+"""What pictures draw, held against the numbers that they are of: where lines, bars and words lie in them, written as SVG."""
 
 from __future__ import annotations
 
+import io
 import re
-import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from xml.etree import ElementTree as ET
 
 import pytest
+from matplotlib.backends.backend_svg import FigureCanvasSVG
 
-from aoe_reports.model.report import BarChart, Chart, Drawing, Ranking, Waterfall
-from aoe_reports.present.figures import draw
+from aoe_reports.model.report import Chart, Ranking, Waterfall
+from aoe_reports.present.figures.charts import _PICTURE, _fixed_style, _paint
 
 SVG = "{http://www.w3.org/2000/svg}"
 BLUE, RED, GREY = "#0072b2", "#d55e00", "#555555"
@@ -33,8 +34,13 @@ class Word:
 class Picture:
     """An SVG of matplotlib: its paths with their styles, its words, and the box of its axes."""
 
-    def __init__(self, chart: Drawing) -> None:
-        self.root = ET.fromstring(draw(chart))
+    def __init__(self, chart: Chart | Ranking | Waterfall) -> None:
+        buffer = io.StringIO()
+        with _fixed_style(_PICTURE | {"svg.fonttype": "none"}):
+            figure = _paint(chart, str)
+            FigureCanvasSVG(figure)
+            figure.savefig(buffer, format="svg")
+        self.root = ET.fromstring(buffer.getvalue())
         self.size = tuple(float(self.root.attrib[side].removesuffix("pt")) for side in ("width", "height"))
         (box,) = (one for one in self.root.iter(f"{SVG}rect") if one.get("fill") is None)
         self.left, self.top = float(box.attrib["x"]), float(box.attrib["y"])
@@ -313,73 +319,6 @@ def test_a_waterfall_leaves_room_for_its_words_and_one_of_nothing_is_drawn() -> 
     assert zero[0][0] - nothing.left == pytest.approx(0.03 * taken, rel=0.15)
 
 
-# Charts on the pages of jobs
-
-
-BARS = BarChart(
-    "Title", ["first", "second", "x" * 49], {"claimed": [0.1, 0.2, None], "measured": [0.3, -0.1, 0.0]}, "saved", "told",
-    {"measured": [(0.2, 0.4), None, (0.0, 0.1)]},
-)  # fmt: skip
-
-
-def test_bars_stand_side_by_side_for_each_label() -> None:
-    picture = Picture(BARS)
-    assert picture.size == (9 * 72, near((1.2 + 0.35 * 3) * 72))
-    zero = next(runs[0] for runs in picture.paths("stroke: #000000", "stroke-width: 0.8"))[0][0]
-    claimed, measured = picture.bars("fill: #1f77b4"), picture.bars("fill: #ff7f0e")
-    unit = (claimed[0][1] - zero) / 0.1
-    values = ((0.1, 0.2, 0.0), (0.3, -0.1, 0.0))
-    pitch = claimed[1][2] - claimed[0][2]
-    for bars, ends, side in zip((claimed, measured), values, (-0.2, 0.2), strict=True):
-        for place, ((start, end, top, bottom), value) in enumerate(zip(bars, ends, strict=True)):
-            assert (start, end) == (near(zero), near(zero + unit * value))
-            assert bottom - top == near(0.36 * pitch)
-            middle = (claimed[0][2] + measured[0][3]) / 2 + place * pitch
-            assert (top + bottom) / 2 == near(middle + side * pitch)
-    intervals = [runs[0] for runs in picture.paths("stroke: #000000", "fill: none")][:2]
-    assert intervals == [
-        [(near(zero + unit * low), near(middle)), (near(zero + unit * high), near(middle))]
-        for (low, high), middle in (
-            ((0.2, 0.4), (measured[0][2] + measured[0][3]) / 2),
-            ((0.0, 0.1), (measured[2][2] + measured[2][3]) / 2),
-        )
-    ]
-    names = [picture.word(text) for text in ("first", "second", "…" + "x" * 47)]
-    assert [one.y for one in names] == [near(names[0].y + pitch * place) for place in range(3)]
-    assert {one.size for one in names} == {8}
-    title, unit_word = picture.word("Title"), picture.word("saved")
-    assert (title.x, title.size, title.anchor) == (near(picture.left), 10, "start")
-    assert unit_word.y > picture.bottom
-    legend = [picture.word(name) for name in ("claimed", "measured")]
-    assert legend[0].y == legend[1].y < picture.top
-    assert legend[0].x < legend[1].x
-    assert [one.size for one in legend] == [8, 8]
-
-
-@pytest.mark.parametrize(("length", "whole"), [(48, True), (49, False)])
-def test_a_long_label_keeps_its_end(length: int, whole: bool) -> None:
-    label = "a" + "x" * (length - 1)
-    picture = Picture(replace(BARS, labels=["first", "second", label]))
-    assert picture.word(label if whole else "…" + "x" * 47)
-
-
 @pytest.mark.parametrize("marked", [None, "2026-01-04"])
 def test_a_night_that_is_not_drawn_is_not_marked(marked: str | None) -> None:
     assert Picture(replace(HISTORY, marked=marked)).paths("dasharray") == []
-
-
-@pytest.mark.parametrize(
-    "chart",
-    [
-        replace(BARS, labels=["\U00013000", "b", "c"], title="\U00013000"),
-        replace(HISTORY, title="\U00013000", subtitle="\U00013000", unit="\U00013000"),
-        replace(ranked(2.0, 1.0), title="\U00013000"),
-        replace(waterfall(1.0, whole=1.0), title="\U00013000"),
-    ],
-)
-def test_a_character_that_no_font_has_is_written_and_warned_of_by_nobody(chart: Drawing) -> None:
-    with warnings.catch_warnings(record=True) as told:
-        warnings.simplefilter("always")
-        words = {one.text for one in Picture(chart).words()}
-    assert "\U00013000" in words
-    assert [str(one.message) for one in told] == []

@@ -26,6 +26,7 @@ from aoe_reports.model.pictures.waterfall import WaterfallBar, WaterfallPicture
 from aoe_reports.model.rows import Rows
 from aoe_reports.model.texts import say
 from aoe_reports.model.topics.breakdown import Parts
+from aoe_reports.model.topics.steps import Step
 from aoe_reports.model.topics.stragglers import ComparedRank
 from aoe_reports.topics.device_time.hotspots import Hotspot
 
@@ -66,9 +67,9 @@ def test_hotspots_are_a_pareto_chart_of_the_rank_that_computes_longest() -> None
     assert axes.get_xlabel() == "Total (us)"
     assert beside.lines[0].get_xdata() == pytest.approx([100 * row.cumulative_share for row in rows[:4]])
     assert beside.get_xlabel() == "Cumulative (%)"
-    assert re.fullmatch(r"Hotspots\nrun .* · rank 1 · the first 4 of 6", title(figure))
+    assert re.fullmatch(r"Hotspots\nrun .* · rank 1 · the longest 4 of 6", title(figure))
     assert axes.yaxis_inverted()
-    assert figure.alt.startswith(f"Hotspots · run {TWO_RANKS} · rank 1 · the first 4 of 6; Conv2D 832 us")
+    assert figure.alt.startswith(f"Hotspots · run {TWO_RANKS} · rank 1 · the longest 4 of 6; Conv2D 832 us")
 
 
 def test_a_name_with_a_dollar_or_a_control_character_is_no_markup() -> None:
@@ -117,6 +118,19 @@ def test_several_runs_are_told_apart_by_what_differs_in_their_paths() -> None:
     rows = [activity(1, run="/data/nights/a/p"), activity(1, run="/data/nights/b/p")]
     figure = plot(made("breakdown", Rows(type=Parts, rows=rows)))
     assert names(figure.axes[0]) == [f"{one}/p · rank 0 · device 0 · step 1" for one in "ab"]
+
+
+def test_of_many_steps_the_longest_are_drawn() -> None:
+    rows = [activity(step, end_ns=step * 1_000_000, free_ns=step * 1_000_000) for step in (3, 9, 5, 7)]
+    figure = plot(made("breakdown", Rows(type=Parts, rows=rows)), top=2)
+    assert names(figure.axes[0]) == ["rank 0 · device 0 · step 9", "rank 0 · device 0 · step 7"]
+    assert "the longest 2 of 4" in title(figure)
+
+
+def test_steps_of_the_run_that_takes_longest_are_drawn() -> None:
+    short = [row_of(Step, run="short", step=number, duration_ns=1_000) for number in range(5)]
+    long = [row_of(Step, run="long", step=number, duration_ns=9_000) for number in range(2)]
+    assert title(plot(made("steps", Rows(type=Step, rows=[*short, *long])))).endswith("run long")
 
 
 def test_steps_are_lines_of_devices() -> None:
@@ -281,6 +295,13 @@ def test_a_series_has_its_nights_its_levels_and_its_changes() -> None:
     assert (band[:, 1].min(), band[:, 1].max()) == (10.5, 11.5)
     assert axes.get_ylabel() == "ms"
     assert figure.alt == "net/step · confirmed since 2026-01-20: 10 → 11 ms (+10%, 95% interval +5.0% to +15%)"
+
+
+def test_of_series_without_a_change_that_with_the_longest_times_is_drawn() -> None:
+    rows = [*(night(f"2026-01-0{day}", 1.0, "t") for day in range(1, 9)), night("2026-01-01", 10.0)]
+    changes = Rows(type=NightChange, rows=[], key="changes")
+    figure = plot(made("series", Rows(type=SeriesNight, rows=rows), changes))
+    assert [*figure.axes[0].lines[0].get_ydata()] == [10.0]
 
 
 def test_a_drift_is_a_slope_and_a_suspicion_is_dotted() -> None:

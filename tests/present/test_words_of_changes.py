@@ -146,7 +146,7 @@ def test_the_night_in_one_sentence(rows: list[SeriesChange], said: str) -> None:
         ([cause(kind="op-type", op_type="A" * 500)], f"; operator type {shorten_middle('A' * 500, 160)} +6.0%."),
         (
             [cause(rank_id=1), *(cause(kind="operator", op_name=name) for name in "abc")],
-            "; rank 1: all 16 operators +6.0%; operator a (type unknown) +6.0%; operator b (type unknown) +6.0% and 1 more.",
+            "; rank 1: all 16 operators +6.0%; operator a +6.0%; operator b +6.0% and 1 more.",
         ),
         ([cause(kind="operator", op_name="a")], "; operator mm (MatMul) +30% since the same night."),
     ],

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from aoe_reports.site.charts import code_of, coded_spark
+from aoe_reports.present.drawings.charts import code_of, coded_spark
 from aoe_reports.site.listed import Facet, ListColumn, Listed
 
 

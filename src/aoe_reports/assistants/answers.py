@@ -15,17 +15,23 @@ import msgspec
 from aoe_reports.assistants.calls import MAX_NOTES, Access, Ask, Call, Incident, Runs, Sql, Tables
 from aoe_reports.assistants.documents import MAX_ROWS, Document, RefusedError, Table, neutral, plain_table
 from aoe_reports.engine.ask import ask
-from aoe_reports.engine.question import Question, Stream
+from aoe_reports.engine.question import Answer, Question, Stream
+from aoe_reports.engine.rules import NOTHING_MEASURED
 from aoe_reports.engine.runs import find_runs, label_of
 from aoe_reports.engine.tables.sql import SqlOptions, list_sql_tables, query_captures, rows_of
 from aoe_reports.formats.sources.discovery import discover
 from aoe_reports.model.documents import JsonObject
 from aoe_reports.model.findings import SEVERITIES, Finding
 from aoe_reports.model.options import Declared, check_options, declared
-from aoe_reports.model.rows import fields_of
+from aoe_reports.model.rows import Rows, fields_of
 from aoe_reports.schema.tables import TABLES
 
 _MAX_COLUMNS = 100
+_EFFECTS = (
+    "lost_us", "bound_us", "gain_us", "saving_us", "difference_us", "exposed_us", "waited_us", "time_us", "elapsed_us",
+    "elapsed_worst_us", "duration_us", "end_to_end_us", "total_us", "transit_us", "step_us",
+)  # fmt: skip
+"""Keys of columns that say how large an effect is: the rows of a table are ordered by the first of them that it has."""
 
 
 def answer(call: Call, access: Access) -> Document:
@@ -86,17 +92,39 @@ def _ask(call: Ask, access: Access) -> Document:
     options = _options_of(question, call.options, access)
     paths = [access.places.checked(path) for path in call.paths]
     answered = ask(question, paths, replace(options, jobs=1))
-    tables = [*(plain_table(table.key, table.rows) for table in answered.tables), findings_table(answered.findings)]
+    tables = [
+        *(plain_table(table.key, _largest_first(table)) for table in answered.tables),
+        findings_table(answered.findings),
+    ]
     if call.table and call.table not in (keys := [table.key for table in tables]):
         raise RefusedError(f"no table {neutral(call.table)!r}; this answer has {', '.join(keys)}")
-    errors = [neutral(str(finding.as_text()), 200) for finding in answered.findings if finding.severity == "error"]
+    errors = [finding for finding in answered.findings if finding.severity == "error"]
+    is_absent = bool(errors) and all(finding.rule == NOTHING_MEASURED.name for finding in errors)
     return Document(
         question.name,
-        neutral(answered.headline or answered.verdict or answered.title),
+        neutral(_headline_of(answered, errors)),
         [table for table in tables if call.table in {"", table.key}],
-        errors[:MAX_NOTES],
-        answered.reasons(),
+        [neutral(str(finding.as_text()), 200) for finding in errors[:MAX_NOTES]],
+        [NOTHING_MEASURED.name] if is_absent else answered.reasons(),
     )
+
+
+def _headline_of(answered: Answer, errors: Sequence[Finding]) -> str:
+    """The answer in a sentence; where there is no answer, why."""
+    why = [str(error.message) for error in errors[:1]]
+    return answered.headline or answered.verdict or ": ".join([answered.title, *why])
+
+
+def _largest_first(table: Rows[Any]) -> Sequence[Any]:
+    """The rows of all runs and ranks by their effect, where a column of the table says how large it is."""
+    names = {field.key: field.name for field in fields_of(table.type)}
+    for key in _EFFECTS:
+        sizes = [getattr(row, names[key]) for row in table.rows] if key in names else []
+        if any(size is not None for size in sizes):
+            effects = [-1 if size is None else abs(size) if key == "difference_us" else size for size in sizes]
+            order = sorted(range(len(effects)), key=effects.__getitem__, reverse=True)
+            return [table.rows[number] for number in order]
+    return table.rows
 
 
 def _offered(question: Question[Any, Any]) -> dict[str, Declared]:

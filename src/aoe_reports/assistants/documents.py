@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 from aoe_reports.model.classes import is_record
@@ -15,12 +16,16 @@ from aoe_reports.present.values import for_terminal
 
 MAX_PAGE = 20_000
 """Characters of a page as ASCII JSON: 8,000 tokens at 2.5 characters each."""
+MAX_ROWS_SIZE = 12_000
+"""Characters of the tables of a page: questions follow one another, and all their answers stay in the context."""
 MAX_ROW = 4000
 """Characters of a row as ASCII JSON: longer cells are cut."""
 MAX_ROWS = 2000
 """Of a table: further rows are only counted."""
 MAX_TEXT = 400
 """Characters of a cell: names of operators and sentences are shorter."""
+FIRST_ROWS = 3
+"""Of each table, before any goes on: the first page shows what every table has at its top."""
 MAX_PATH = 4096
 """Characters of a path, which another call needs whole."""
 _PATHS = frozenset({"path", "run"})
@@ -109,20 +114,22 @@ def page_of(document: Document, start: int) -> tuple[JsonObject, int]:
         "notes": [*document.notes],
         "tables": tables,
     }
-    room, before, end = MAX_PAGE - size_of(page), 0, start
-    for table in document.tables:
-        begin, rows = max(start - before, 0), list[Json]()
-        head: dict[str, Any] = {"from": begin + 1, "columns": table.columns, "same": table.same}
-        room -= size_of(head) + 100
-        for row in table.rows[begin:]:
-            room -= size_of(row) + 2
-            if room < 0 and end > start:
-                break
-            rows.append(row)
-            end += 1
-        if rows:
-            tables[table.key] |= {**head, "rows": rows}
-        before += len(table.rows)
-        if end < before:
+    room, end = min(MAX_ROWS_SIZE, MAX_PAGE - size_of(page)), start
+    for table, number in islice(_in_order(document.tables), start, None):
+        shown, row = tables[table.key], table.rows[number]
+        head: dict[str, Any] = {"from": number + 1, "columns": table.columns, "same": table.same, "rows": []}
+        room -= size_of(row) + 2 + (0 if "rows" in shown else size_of(head) + 100)
+        if room < 0 and end > start:
             return page, end
+        if "rows" not in shown:
+            shown |= head
+        shown["rows"].append(row)
+        end += 1
     return page, 0
+
+
+def _in_order(tables: Sequence[Table]) -> Iterator[tuple[Table, int]]:
+    """The rows of an answer, by table and number: the first of each table, then the others."""
+    for begin, end in ((0, FIRST_ROWS), (FIRST_ROWS, None)):
+        for table in tables:
+            yield from ((table, number) for number in range(len(table.rows))[begin:end])

@@ -25,6 +25,7 @@ from aoe_reports.engine.question import (
     answer_of,
 )
 from aoe_reports.formats.rules import UNREADABLE
+from aoe_reports.formats.sources.discovery import refuse_missing
 from aoe_reports.formats.sources.objects import asked_path, fetching
 from aoe_reports.model.classes import declared_fields
 from aoe_reports.model.errors import AoeReportsError, ReadError
@@ -178,14 +179,22 @@ def asking(question: Question[Any, Any], options: Callable[Chosen, O]) -> Callab
         if args:
             raise TypeError(f"{question.name} takes its paths as one list, and options by keyword")
         _check_names(question, kwargs)
-        several = [paths] if isinstance(paths, str | PathLike) else list(paths)
+        several = [asked_path(path) for path in ([paths] if isinstance(paths, str | PathLike) else paths)]
         _check_count(question, len(several))
-        return ask(question, [asked_path(path) for path in several], options(*args, **kwargs))
+        chosen = options(*args, **kwargs)
+        refuse_missing([*several, *_paths_in(chosen)])
+        return ask(question, several, chosen)
 
     function.__name__ = question.name
     function.__doc__ = question.__doc__
     function.__signature__ = _signature_of(question.options)  # type: ignore[attr-defined]
     return function
+
+
+def _paths_in(chosen: RunOptions) -> list[Path]:
+    """The options that are paths: further inputs, such as a bank."""
+    values = (getattr(chosen, name) for name in declared_fields(type(chosen)))
+    return [value for value in values if isinstance(value, Path)]
 
 
 def _check_names(question: Question[Any, Any], given: Iterable[str]) -> None:

@@ -224,6 +224,8 @@ class Finished:
     """What an annotation each tells, the most important first."""
     sections: Sequence[Section] | None = None
     """What people are shown, where it is more than one table after another."""
+    sign_off: Sequence[Section] = ()
+    """What they are shown above it on a page that is printed and signed."""
     spooled: Sequence[Finding] | None = None
     """All findings in order, where they may be too many to be put in order in memory."""
     details: Sequence[Any] = ()

@@ -136,6 +136,12 @@ class RunFacts:
         return tuple(self.facts[name] for name in names if self.facts[name] != UNKNOWN)
 
     @property
+    def known_facts(self) -> dict[str, str]:
+        """What it is and how it ran, as far as that is known."""
+        facts = {"kind": self.kind, "status": self.status, "hardware": self.hardware, **self.facts}
+        return {name: value for name, value in facts.items() if value != UNKNOWN}
+
+    @property
     def is_tuning(self) -> bool:
         """Whether it is a run of AOE, which measured nothing."""
         return self.kind == "tuning"
@@ -193,7 +199,7 @@ class RunDetails:
     types: Sequence[Mapping[str, Any]] = ()
     """Operator types by total, as JSON has them: a site has tens of thousands, and none has to become a `GroupTotal`."""
     operators: Sequence[Mapping[str, Any]] = ()
-    """The longest operators."""
+    """The longest operators; a type or an operator of several ranks has a row for each of them."""
     type_count: int = 0
     """Different ones: a type of two ranks is one."""
     operator_count: int = 0
@@ -205,7 +211,9 @@ class RunDetails:
     untimed: int = 0
     """Records that tell no total and are in no group."""
     ranks: pa.Table | None = None
-    """Of a run of many ranks: rank_id, device_id, op_type, count, total_ns of each operator type on each rank."""
+    """Of a run of many ranks: rank_id, device_id, op_type, workload_args, count, total_ns of each operator type on each rank."""
+    operator_ranks: pa.Table | None = None
+    """The same of its longest operators, with op_name."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -61,12 +61,17 @@ def claims_report(page: ClaimsPage) -> Report:
         _judged(page),
         _together(page),
         _savings(page, tuner),
-        Section("Next steps", lines=[rule_of(page.facts), advice_of(page.facts, _ADVICE)]),
+        Section("Next steps", lines=next_steps_of_claims(page.facts)),
         findings_section(page.findings),
     ]
     shown = [section for section in sections if section is not None]
     told = headline(page.rows, page.facts, tuner, with_step=_has_steps(page.rows))
     return Report("Claims, checked", told, shown)
+
+
+def next_steps_of_claims(facts: VerifyFacts) -> list[str]:
+    """Whether the rule is met, and what to do."""
+    return [rule_of(facts), advice_of(facts, _ADVICE)]
 
 
 def _has_steps(rows: Sequence[Row]) -> bool:

@@ -85,7 +85,7 @@ def verified_report(page: Page) -> Report:
         claims_section(page.claims, page.tuner),
         _measured(page.rows, page.facts, page.tuner),
         savings_section(page.facts.reconciliation, page.tuner),
-        _next(page.facts, page.rows),
+        Section("Next steps", lines=next_steps(page.facts, page.rows)),
         findings_section(page.findings),
     ]
     shown = [section for section in sections if section is not None]
@@ -369,10 +369,13 @@ def _chart(rows: Sequence[Row], tuner: str) -> BarChart:
         measured_low=min(measured),
         measured_high=max(measured),
     )
-    lines = {say("claimed by {tuner}", tuner=tuner): claimed, "measured": measured}
-    return BarChart(
-        "Claimed and measured", labels, lines, "time saved (1 - after/before)", description, {"measured": ends}
-    )
+    lines = {
+        say("claimed by {tuner}", tuner=tuner): [100 * saved for saved in claimed],
+        "measured": [100 * saved for saved in measured],
+    }
+    intervals = [None if both is None else (100 * both[0], 100 * both[1]) for both in ends]
+    unit = say("time saved, 1 - after/before (%)")
+    return BarChart("Claimed and measured", labels, lines, unit, description, {"measured": intervals})
 
 
 def savings_section(parts: Reconciliation | None, tuner: str) -> Section | None:
@@ -438,7 +441,8 @@ def rule_of(facts: VerifyFacts) -> str:
     )
 
 
-def _next(facts: VerifyFacts, rows: Sequence[Row]) -> Section:
+def next_steps(facts: VerifyFacts, rows: Sequence[Row]) -> list[str]:
+    """Whether the rule is met, and what to do."""
     lines: list[str] = [rule_of(facts), _NOT_IN_USE if facts.signs else advice_of(facts, _ADVICE)]
     parts = facts.reconciliation
     hidden = None if parts is None else parts.hidden_by_overlap_us
@@ -447,7 +451,7 @@ def _next(facts: VerifyFacts, rows: Sequence[Row]) -> Section:
     slower = [str(row.op_name) for row in rows if row.scope == "operator" and row.verdict == "regressed"]
     if slower:
         lines.append(say("Slower than before: {names}.", names=join(", ", slower[:SHOWN])))
-    return Section("Next steps", lines=lines)
+    return lines
 
 
 def findings_section(findings: Sequence[Finding]) -> Section | None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
@@ -17,7 +16,8 @@ from aoe_reports.formats.sources.discovery import why_not_read
 from aoe_reports.formats.tuner_files import TUNERS
 from aoe_reports.history.origin import origin_of
 from aoe_reports.jobs.options import VerifyOptions
-from aoe_reports.jobs.verified_report import Page, verified_report
+from aoe_reports.jobs.sign_off import Evidence, claim_files, files_in, sign_off
+from aoe_reports.jobs.verified_report import Page, next_steps, verified_report
 from aoe_reports.jobs.verify_answer import (
     facts_of,
     highlight,
@@ -27,7 +27,7 @@ from aoe_reports.jobs.verify_answer import (
     remarks_on_noise,
     unaccepted,
 )
-from aoe_reports.jobs.verify_case import Case, Pair, are_comparable, read_pair
+from aoe_reports.jobs.verify_case import Case, Pair, are_comparable, read_pair, sides_of
 from aoe_reports.model.errors import ReadError
 from aoe_reports.model.findings import Finding, Severity, has, reasons_of
 from aoe_reports.model.findings import in_order as findings_in_order
@@ -135,16 +135,17 @@ def _read_claims(case: Case, results: Sequence[Path]) -> list[ClaimsRead]:
     """The claims of the named files of any tuner; else the results in the job's folder."""
     if case.options.results:
         return [tuner(name).read_results(results) for name in TUNERS]
-    runs, own = case.folder / RUNS, tuner_of_plan(case.plan)
-    places = sorted(runs.iterdir(), key=_in_turn) if runs.is_dir() else []
-    return [own.read_results([path for place in places for path in _files(place) if own.is_result(path.name)])]
+    own = tuner_of_plan(case.plan)
+    paths = [path for place in _result_places(case) for path in files_in(place) if own.is_result(path.name)]
+    return [own.read_results(paths)]
 
 
-def _files(place: Path) -> list[Path]:
-    """The files directly in a folder; empty if it cannot be read."""
-    with suppress(OSError):
-        return sorted(path for path in place.iterdir() if path.is_file())
-    return []
+def _result_places(case: Case) -> Sequence[Path]:
+    """The named files and folders, else the runs of the job in turn."""
+    runs = case.folder / RUNS
+    if case.options.results:
+        return case.options.results
+    return sorted(runs.iterdir(), key=_in_turn) if runs.is_dir() else []
 
 
 def _in_turn(place: Path) -> tuple[list[tuple[int, str]], str]:
@@ -251,7 +252,11 @@ def _closed(case: Case, pair: Pair, claims: Claims, measured: _Measured, finding
     page = Page(
         plan=case.plan, claims=claims, tuner=tuner, outcome=read_outcome(folder), rows=rows, facts=facts, findings=found
     )
-    report = verified_report(page)
+    before, after = sides_of(pair)
+    bank = None if measured.digest is None else (folder / BANK, measured.digest)
+    evidence = Evidence(before, after, claim_files(_result_places(case)), bank)
+    signed = sign_off(rows, facts, found, evidence, next_steps(facts, rows))
+    report = replace(verified_report(page), sign_off=signed)
     if options.store is not None and verified is not None:
         facts = replace(facts, stored=_store(options.store, case, pair, measured))
     kept_as = keep_verification(folder) if replaces == "another" else None
@@ -269,6 +274,7 @@ def _closed(case: Case, pair: Pair, claims: Claims, measured: _Measured, finding
         headline=report.headline,
         highlights=[highlight(row) for row in rows],
         sections=report.sections,
+        sign_off=report.sign_off,
         tells_findings=True,
         why=reasons_for(found, verified, accepted=facts.accepted, strict=options.strict),
     )

@@ -167,8 +167,7 @@ def are_comparable(case: Case, pair: Pair, findings: list[Finding]) -> bool:
         if not case.options.force:
             return False
     least = SAME_WORKLOAD_SHARE if case.plan.mode == "opat" else 0.0
-    sides = (Measured(before.path, (before,), before.side), Measured(after.path, (after,), after.side))
-    return may_be_held(*sides, findings, least=least, force=case.options.force)
+    return may_be_held(*sides_of(pair), findings, least=least, force=case.options.force)
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,6 +184,12 @@ class Measured:
         steps = [step for device in devices for step in device.own_steps]
         captures = tuple(device.capture for device in devices)
         return ComparedRun(str(self.path), captures, [one.tasks for one in devices], steps, devices[0].metrics)
+
+
+def sides_of(pair: Pair) -> tuple[Measured, Measured]:
+    """Each of two profiles as a side of its own."""
+    before, after = pair.before, pair.after
+    return Measured(before.path, (before,), before.side), Measured(after.path, (after,), after.side)
 
 
 def may_be_held(before: Measured, after: Measured, findings: list[Finding], *, least: float, force: bool) -> bool:

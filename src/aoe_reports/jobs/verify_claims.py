@@ -11,13 +11,14 @@ from dataclasses import replace
 from pathlib import Path
 
 from aoe_reports.formats.rules import UNKNOWN_FILE, UNREADABLE
-from aoe_reports.formats.sources.discovery import why_not_read
+from aoe_reports.formats.sources.discovery import refuse_missing, why_not_read
 from aoe_reports.formats.sources.head import head_of
 from aoe_reports.formats.sources.objects import asked_path
 from aoe_reports.formats.tuner_files import TUNERS, kind_of_tuner_file
 from aoe_reports.formats.vendor import parse_name
-from aoe_reports.jobs.claims_report import ClaimsFacts, ClaimsPage, claims_report
+from aoe_reports.jobs.claims_report import ClaimsFacts, ClaimsPage, claims_report, next_steps_of_claims
 from aoe_reports.jobs.options import VerifyOptions
+from aoe_reports.jobs.sign_off import Evidence, claim_files, sign_off
 from aoe_reports.jobs.verify_answer import facts_of, highlight, reasons_for, remarks_on_claims, remarks_on_noise
 from aoe_reports.jobs.verify_case import FREQUENCY, Measured, Profile, may_be_held, profile_of, was_taken_first
 from aoe_reports.model.arrays.columns import floats
@@ -49,12 +50,14 @@ from aoe_reports.tuning.verify.verdicts import Verified, verify_claims
 def check_claims(before: Path, after: Path, options: VerifyOptions) -> JobAnswer:
     """Hold the claims in some files (`options.claims`) against two sides of measurements."""
     check_options(options)
+    sides = asked_path(before), asked_path(after)
+    refuse_missing(sides)
     findings: list[Finding] = []
     claims, unreadable = _claims(options, findings)
-    first, lost = _side(asked_path(before), None, options, findings)
+    first, lost = _side(sides[0], None, options, findings)
     rank = options.rank if first is None else first.profiles[0].device.tasks.rank_id
-    last, lost_after = _side(asked_path(after), (rank,), options, findings)
-    inputs = tuple(map(str, (*options.claims, asked_path(before), asked_path(after))))
+    last, lost_after = _side(sides[1], (rank,), options, findings)
+    inputs = tuple(map(str, (*options.claims, *sides)))
     if first is None or last is None or unreadable:
         return _nothing_read(inputs, options, findings)
     first, last = _named(claims, first, last, options)
@@ -271,6 +274,7 @@ def _answer(
         by_captures=_by_captures(sides),
     )
     rows = () if verified is None else verified.rows
+    evidence = Evidence(before, after, claim_files(options.claims))
     report = claims_report(ClaimsPage(claims=claims, rows=rows, facts=facts, measured=measured, findings=findings))
     return JobAnswer(
         command="verify",
@@ -282,6 +286,7 @@ def _answer(
         headline=report.headline,
         highlights=[highlight(row) for row in rows],
         sections=report.sections,
+        sign_off=sign_off(rows, facts, findings, evidence, next_steps_of_claims(facts)),
         tells_findings=True,
         why=reasons_for(findings, verified, accepted=facts.accepted, strict=options.strict),
     )

@@ -134,6 +134,8 @@ class Report:
     language: Language = "en"
     """The language of its texts."""
     pages: Pages = Pages()
+    sign_off: Sequence[Section] = ()
+    """What stands above the sections, which then are details, on a page that is printed and signed: HTML has it."""
 
 
 PAGES = say("All pages of the store")

@@ -14,6 +14,7 @@ from aoe_reports.model.history.metrics import loss
 from aoe_reports.model.rows import Column, Kind
 from aoe_reports.model.shares import signed_percent
 from aoe_reports.model.texts import Text
+from aoe_reports.model.time_units import TIME_UNITS
 
 NONE = "–"  # noqa: RUF001 -- what tables print for no value
 _GROUPED_FROM = 10_000
@@ -37,12 +38,21 @@ def _significant(value: float) -> str:
     return f"{value:,.{max(0, _DIGITS - 1 - exponent)}f}"
 
 
+def _with_unit(value_ns: float) -> str:
+    """A time with a unit of its own."""
+    if not value_ns:
+        return "0"
+    size, unit = next((one for one in TIME_UNITS if abs(value_ns) >= one[0]), TIME_UNITS[-1])
+    return f"{_significant(value_ns / size)} {unit}"
+
+
 _NUMBERS: dict[Kind, Callable[[Any], str]] = {
     "percent": lambda value: f"{value:.1%}",
     "ratio": lambda value: f"{value:.4f}",
     "change": signed_percent,
     "gain": lambda value: f"{value:+.2%}",
     "time": _significant,
+    "duration": _with_unit,
     "number": lambda value: f"{value:,.3f}",
     "us": lambda value: f"{value:,.3f}",
     "ms": lambda value: f"{value:,.6g}" if abs(value) < 1 else f"{value:,.3f}",

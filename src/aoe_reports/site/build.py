@@ -298,7 +298,7 @@ class _Builder:
         fresh = {}
         for model, pair in pairs_of(self.facts).items():
             sides = [[run_row(run), run.content] for run in (pair.baseline, pair.candidate)]
-            key = key_of(sides, pair.why)
+            key = key_of(sides, pair.why, pair.series)
             names = [f"{page_of(model)}.html", f"{page_of(model)}.json"]
             if all(self.generation.unchanged(name, key) for name in names):
                 self._put("comparison", names, key, None)

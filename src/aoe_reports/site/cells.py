@@ -20,8 +20,8 @@ from aoe_reports.present.reports.series_cells import Valued, value_words
 from aoe_reports.present.values import NONE, plain, show
 from aoe_reports.site.texts import Texts
 
-LONGEST = 120
-"""Characters of a name in a table; its own page has it whole."""
+LONGEST = 300
+"""Characters of a name in a table, which wraps; its own page has it whole."""
 LONG = 24
 """Characters of a name from which on its column is wider, to wrap in."""
 
@@ -66,8 +66,8 @@ def words(value: Any) -> str:
 
 
 def short(text: str) -> str:
-    """A name whose middle is left out when it is very long."""
-    return text if len(text) <= LONGEST else f"{text[: LONGEST // 2]} … {text[-LONGEST // 2 :]}"
+    """A name, cut at its end where no page has room for it."""
+    return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
 
 
 def with_code(text: str) -> Markup:
@@ -80,8 +80,9 @@ def with_code(text: str) -> Markup:
     )
 
 
-def _below(sub: Any) -> str:
-    return f'<span class="sub">{words(short(str(sub)))}</span>' if sub else ""
+def below(sub: Any) -> str:
+    """The smaller line below a name or a number; it explains that, and is whole."""
+    return f'<span class="sub">{words(sub)}</span>' if sub else ""
 
 
 def _size(text: str) -> str:
@@ -94,9 +95,9 @@ def cell(value: Any, kind: Kind = "text", sub: Any = None) -> str:
         shown = show(value, kind)
         # what our formats make of a number has nothing to escape
         safe = shown if value.__class__ in {float, int} else words(shown)
-        return f'<td class="number">{safe}{_below(sub)}</td>'
+        return f'<td class="number">{safe}{below(sub)}</td>'
     text = short(str(value)) if value is not None else ""
-    return f'<td class="{_size(text)}">{words(text)}{_below(sub)}</td>'
+    return f'<td class="{_size(text)}">{words(text)}{below(sub)}</td>'
 
 
 def sentence(text: str | None) -> str:
@@ -106,29 +107,47 @@ def sentence(text: str | None) -> str:
 
 @lru_cache(maxsize=16384, typed=True)
 def head(text: Any, href: str | None = None, sub: Any = None) -> str:
-    """The cell that names a row, with a link to what it names."""
-    shown = short(str(text))
-    inner = f'<a href="{words(href)}">{words(shown)}</a>' if href else words(shown)
-    return f'<th scope="row" class="{_size(shown)}">{inner}{_below(sub)}</th>'
+    """The cell that names a row, with a link to what it names; a name that is cut is whole in the cell's title."""
+    name = str(text)
+    whole = "" if len(name) <= LONGEST else f' title="{words(name)}"'
+    return f'<th scope="row" class="{_size(name)}"{whole}>{_linked(name, href)}{below(sub)}</th>'
 
 
 def linked(text: Any, href: str | None, sub: Any = None) -> str:
     """A cell with a link, where there is somewhere to go."""
     shown = words(short(str(text))) if text else NONE
     inner = f'<a href="{words(href)}">{shown}</a>' if href and text else shown
-    return f'<td class="text">{inner}{_below(sub)}</td>'
+    return f'<td class="{_size(str(text or ""))}">{inner}{below(sub)}</td>'
+
+
+def named(
+    text: str, href: str | None, notes: Sequence[str], summary: str, lines: Sequence[tuple[str, str | None, str]]
+) -> str:
+    """The cell that names a row, with notes below it, and lines (text, page, what is said of it) behind a fold."""
+    inner = "".join(
+        f"<li>{_linked(line, page)} {words(more)}</li>" if more else f"<li>{_linked(line, page)}</li>"
+        for line, page, more in lines
+    )
+    under = "".join(map(below, notes))
+    fold = f'<details class="fold"><summary>{words(summary)}</summary><ul>{inner}</ul></details>'
+    return f'<th scope="row" class="text long">{_linked(text, href)}{under}{fold}</th>'
+
+
+def _linked(text: str, href: str | None) -> str:
+    shown = words(short(text))
+    return f'<a href="{words(href)}">{shown}</a>' if href else shown
 
 
 def level(value: float | None, one: Valued, sub: float | None = None) -> str:
     """A cell with a level of a series, maybe with another one below it: a time in the unit of its column, a metric in its own."""
-    return f'<td class="number">{words(level_text(value, one))}{_below(level_text(sub, one))}</td>'
+    return f'<td class="number">{words(level_text(value, one))}{below(level_text(sub, one))}</td>'
 
 
 def level_text(value: float | None, one: Valued) -> str:
     """The text of such a cell; empty for none."""
     if value is None:
         return ""
-    return show(value, "ms") if one.scope != METRIC else value_words(value, one.unit)
+    return show(value, "time") if one.scope != METRIC else value_words(value, one.unit)
 
 
 def changed(value: float | None, sub: Any = None, better: str | None = "lower", *, minor: bool = False) -> str:
@@ -138,10 +157,15 @@ def changed(value: float | None, sub: Any = None, better: str | None = "lower", 
     shown, lost = words(show(value, "change")), loss(value, better)
     if shown != NOTHING:
         shown = f'<span class="{"minor" if minor else "slower-word" if lost > 0 else "quicker-word"}">{shown}</span>'
-    return f'<td class="number">{shown}{_below(sub)}</td>'
+    return f'<td class="number">{shown}{below(sub)}</td>'
 
 
 NOTHING = show(0.0, "change")
+
+
+def interval(low: float | None, high: float | None) -> str:
+    """The 95 % interval of a change."""
+    return "" if low is None or high is None else f"{show(low, 'change')} … {show(high, 'change')}"
 
 
 def marked(text: str, look: str) -> str:
@@ -168,7 +192,7 @@ def drawn(chart: Markup) -> str:
 def _with_titles(columns: Columns, row: Sequence[str]) -> list[str]:
     """Cells with the titles of their columns as attributes, for the style sheet; the head of a row needs none."""
     return [
-        one.replace("<td", f'<td data-title="{words(title)}"', 1) if one.startswith("<td") else one
+        one.replace("<td", f'<td data-title="{words(title)}"', 1) if title and one.startswith("<td") else one
         for (title, _), one in zip(columns, row, strict=True)
     ]
 

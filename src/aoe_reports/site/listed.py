@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
+from aoe_reports.present.drawings.charts import coded_spark
 from aoe_reports.present.values import plain
 from aoe_reports.site.as_json import as_script
 from aoe_reports.site.cells import Table, cell, drawn, head, marked, short, stated
-from aoe_reports.site.charts import coded_spark
 
 
 @dataclass(frozen=True, slots=True)

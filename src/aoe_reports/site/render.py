@@ -12,6 +12,7 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
+from aoe_reports.present.style import STYLE_SHEET, style_sheet
 from aoe_reports.present.values import plain
 from aoe_reports.site.cells import as_html
 from aoe_reports.site.texts import Texts
@@ -20,7 +21,7 @@ POLICY = "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self
 """What a page may ask for: its own folder's styles, scripts and icon."""
 
 ASSETS = (
-    "style.css",
+    STYLE_SHEET,
     "site.js",
     "compare.js",
     "step.js",
@@ -73,13 +74,15 @@ def links_of(text: Texts, navigation: Sequence[Any], root: str, at: str) -> Mark
 
 def asset(name: str) -> bytes:
     """A file that pages share."""
+    if name == STYLE_SHEET:
+        return style_sheet().encode()
     return (files("aoe_reports.site") / "assets" / name).read_bytes()
 
 
 def look() -> str:
     """A hash of the code and texts that make pages: after a change all pages are rebuilt."""
     digest = hashlib.sha256()
-    for package in ("aoe_reports.site", "aoe_reports.locale"):
+    for package in ("aoe_reports.site", "aoe_reports.present", "aoe_reports.locale"):
         folder = Path(str(files(package)))
         for path in sorted(folder.rglob("*")):
             if path.suffix in {".py", ".j2", ".po", ".mo"}:

@@ -438,6 +438,8 @@ _RECORD = (
 )  # fmt: skip
 SHOWN_TYPES, SHOWN_OPERATORS = 20, 100
 """A run's page and JSON have at most so many, the longest first, and say how many there are."""
+SHOWN_ON_RANKS = 20
+"""The same where a run has several ranks: each of the longest has a row for each rank."""
 
 
 def read_details(history: History, runs: Sequence[RunFacts]) -> Iterator[tuple[RunFacts, RunDetails]]:
@@ -454,10 +456,9 @@ def read_details(history: History, runs: Sequence[RunFacts]) -> Iterator[tuple[R
         details = _details(records.filter(pl.col("run_id").is_in([run.run_id for run in wanted])))
         for run in wanted:
             known = details.get(run.run_id, RunDetails())
-            yield (
-                run,
-                replace(known, ranks=_ranks(history, run)) if RANK_KIND in run.body.get(ROW_COUNTS, ()) else known,
-            )
+            if RANK_KIND in run.body.get(ROW_COUNTS, ()):
+                known = replace(known, ranks=_ranks(history, run), operator_ranks=_operator_ranks(history, run, known))
+            yield run, known
 
 
 def _ranks(history: History, run: RunFacts) -> pa.Table:
@@ -466,12 +467,22 @@ def _ranks(history: History, run: RunFacts) -> pa.Table:
     return history.rows(RANK_KIND, _OF_RANK, where)
 
 
+def _operator_ranks(history: History, run: RunFacts, details: RunDetails) -> pa.Table | None:
+    """The longest operators on single ranks; a run has hundreds of operators on each of thousands of ranks."""
+    names = {row["op_name"] for row in details.operators[:SHOWN_ON_RANKS]} - {None}
+    if not names:
+        return None
+    of_names = tuple(equals("op_name", name) for name in sorted(names))
+    where: Where = [equals("run_id", run.run_id), equals("scope", "op"), of_names]
+    return history.rows(RANK_KIND, (*_OF_RANK, "op_name"), where)
+
+
 def _nights_of(runs: Sequence[RunFacts]) -> Where:
     nights = [run.night for run in runs]
     return [equals("night", min(nights), ">="), equals("night", max(nights), "<=")]
 
 
-_OF_RANK = ("rank_id", "device_id", "op_type", "count", "total_ns")
+_OF_RANK = ("rank_id", "device_id", "op_type", "count", "total_ns", "workload_args")
 FEW_RUNS = 8
 """Up to so many runs are read by name; of more, all records of their nights are read."""
 _COMPARED = ("op_type", "op", "communication")
@@ -560,14 +571,15 @@ def _groups(timed: pl.DataFrame) -> dict[str, Groups]:
 def _longest(records: pl.DataFrame, count: int, more: str, wholes: pl.DataFrame) -> dict[str, Sequence[Row]]:
     """The longest records of each run as JSON has them, with one part of what they worked on."""
     names = (*_PLACE, "op_type", "op_name", "workload_args", "count", "total_ns", "series_id")
-    order = [False, True, False, False, False]
-    longest = (
-        records.select(names)
-        .sort("run_id", "total_ns", "op_type", "op_name", "series_id", descending=order, nulls_last=True)
-        .group_by("run_id", maintain_order=True)
-        .head(count)
-        .join(wholes, on=_PLACE, how="left", nulls_equal=True, maintain_order="left")
-        .with_columns(pl.col("workload_args").str.json_path_match(f"$.{more}"))
+    ranks = wholes.group_by("run_id").len().filter(pl.col("len") > 1)["run_id"].to_list()
+    of_ranks = pl.col("run_id").is_in(ranks)
+    longest = records.select(names).filter(~of_ranks).sort(
+        "run_id", "total_ns", "op_type", "op_name", "series_id", descending=[False, True, False, False, False], nulls_last=True
+    ).group_by("run_id", maintain_order=True).head(count)  # fmt: skip
+    if ranks:
+        longest = pl.concat([longest, _longest_on_ranks(records.select(names).filter(of_ranks))])
+    longest = longest.join(wholes, on=_PLACE, how="left", nulls_equal=True, maintain_order="left").with_columns(
+        pl.col("workload_args").str.json_path_match(f"$.{more}")
     )
     rows = [
         {
@@ -585,6 +597,20 @@ def _longest(records: pl.DataFrame, count: int, more: str, wholes: pl.DataFrame)
         for _, rank, device, op_type, op_name, part, tasks, total, series_id, whole in longest.iter_rows()
     ]
     return {run_id: rows[span] for run_id, span in _spans(longest["run_id"]).items()}
+
+
+def _longest_on_ranks(records: pl.DataFrame) -> pl.DataFrame:
+    """What takes longest on all ranks of a run together, with a row for each of these."""
+    key = ("run_id", "op_type", "op_name", "workload_args")
+    sums = records.group_by(key).agg(pl.col("total_ns").sum().alias("of_all_ns"))
+    first = sums.sort(
+        *("run_id", "of_all_ns", "op_type", "op_name", "workload_args"),
+        descending=[False, True, False, False, False],
+        nulls_last=True,
+    )
+    longest = first.group_by("run_id", maintain_order=True).head(SHOWN_ON_RANKS).with_row_index("place")
+    joined = records.join(longest.select(*key, "place"), on=key, nulls_equal=True)
+    return joined.sort("place", "rank_id", "device_id", "series_id").select(records.columns)
 
 
 def _step(row: Row) -> StepTimes:

@@ -23,7 +23,7 @@ _WORDS: Mapping[str, str] = N_(
         "drift": "drift",
         "suspect": "suspect",
         "recovered": "recovered",
-        "improved": "quicker",
+        "improved": "improved",
         "unchanged": "unchanged",
         "too-few-nights": "too few nights to judge",
         "no-times": "no times",

@@ -10,7 +10,7 @@ import pytest
 from captures import write_ranks
 from commandline import FIXTURES, OF_CAPTURES, Cli
 
-from aoe_reports.engine.fleet.manifest import MapUnit, manifest_of
+from aoe_reports.engine.fleet.manifest import Mapped, MapUnit, headline_of, manifest_of
 from aoe_reports.engine.fleet.partials import Keys, Partials, UnitResult
 from aoe_reports.engine.question import Notes
 from aoe_reports.model.errors import AoeReportsError
@@ -72,6 +72,28 @@ def test_what_is_not_mapped_is_named_and_only_that_is_read(cli: Cli, ranks: Path
     rest = cli("fleet", "map", manifest, "--partials", partials, "--format", "json").json
     assert [one["outcome"] for one in rest["rows"]] == ["kept", "read", "kept", "read", "kept"]
     assert cli("fleet", "reduce", manifest, "--partials", partials).code == 0
+
+
+def test_a_map_counts_what_it_took(cli: Cli, tmp_path: Path) -> None:
+    manifest, partials = tmp_path / "m.json", tmp_path / "p"
+    cli("hotspots", VALID / "torch_npu_two_ranks", "--manifest", manifest)
+    rows = cli("fleet", "map", manifest, "--partials", partials, "--format", "json").json["rows"]
+    assert [one["ranks"] for one in rows] == [[0], [1]]
+    for one in rows:
+        files = [file for file in Path(one["path"]).rglob("*") if file.is_file()]
+        assert (one["files"], one["bytes"]) == (len(files), sum(file.stat().st_size for file in files))
+    words = cli("fleet", "map", manifest, "--partials", partials).out.splitlines()[0]
+    assert words.startswith("2 captures of 2 ranks mapped (")
+    assert words.endswith("; 2 by an earlier job); left out: none.")
+
+
+def test_what_is_left_out_is_counted_with_its_reason() -> None:
+    def mapped(outcome: str, reason: str | None = None) -> Mapped:
+        return Mapped(path="p", ranks=[], captures=1, files=2, bytes=900, key="", outcome=outcome, reason=reason)
+
+    rows = [mapped("read"), mapped("unreadable", "damaged"), mapped("unreadable", "gone"), mapped("unreadable", "gone")]
+    assert headline_of(rows) == "1 capture mapped (2 files, 900 bytes); left out: 3 (gone)."
+    assert headline_of([]) == "0 captures mapped (0 files, 0 bytes); left out: none."
 
 
 def test_captures_that_changed_since_are_not_mixed_with_others(cli: Cli, ranks: Path, tmp_path: Path) -> None:

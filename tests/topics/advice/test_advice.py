@@ -251,9 +251,9 @@ def shares(rank: int, computing: int, uncovered: int, free: int) -> StepShares:
 def test_where_to_look_first_is_where_most_of_the_step_is() -> None:
     talking = shares(0, 65_000, 747_000, 188_000)
     assert headline(talking, []) == (
-        "computing takes 6.5% of the step; communication that is not overlapped takes 74.7%: look at the latter first"
+        "communication that is not overlapped takes 74.7% of the step; computing takes 6.5%: look at the former first"
     )
-    assert headline(shares(0, 10, 30, 60), []).endswith("free time takes 60.0%: look at the latter first")
+    assert headline(shares(0, 10, 30, 60), []).startswith("free time takes 60.0% of the step; computing takes")
     assert headline(StepShares(0, 0, 1, None, 5), []).startswith("the duration of a step is not known")
     found = find_advice(Facts(talking))
     assert [(one.rule, one.saving_ns) for one in found] == [

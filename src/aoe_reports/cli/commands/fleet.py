@@ -43,7 +43,7 @@ def map(  # noqa: A001 -- the name of the command
 ) -> None:
     """Read one share of a question. Keeps a partial result for each capture; what is there already is not read again."""
     from aoe_reports.engine.fleet.executors import executor_here
-    from aoe_reports.engine.fleet.manifest import Mapped, Share, map_share, read_manifest
+    from aoe_reports.engine.fleet.manifest import Mapped, Share, headline_of, map_share, read_manifest
     from aoe_reports.engine.fleet.partials import Partials
     from aoe_reports.engine.question import one_table
     from aoe_reports.model.rows import Rows
@@ -52,7 +52,9 @@ def map(  # noqa: A001 -- the name of the command
     question = question_of(found.question)
     with progress_line() as progress:
         rows = map_share(question, found, mine, Partials(partials), executor=executor_here(chosen), progress=progress)
-    reply(one_table("map", say("Mapped"), [manifest], Rows(type=Mapped, rows=rows)), form, output, strict=chosen.strict)
+    table = Rows(type=Mapped, rows=rows)
+    answer = one_table("map", say("Mapped"), [manifest], table, headline=headline_of(rows))
+    reply(answer, form, output, strict=chosen.strict)
 
 
 @guided(example="fleet reduce manifest.json --partials partials", page="fleet")

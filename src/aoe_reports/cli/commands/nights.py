@@ -189,20 +189,21 @@ def demo(
     """Write 45 simulated nights and analyse them. One operator is slower from night 38 on."""
     from aoe_reports.jobs.demo import run_demo
 
-    result = run_demo(folder, spoken())
-    show(result.nightly, "text", None)
-    code, reasons = result.nightly.exit_code(), ", ".join(result.nightly.reasons()) or say("nothing")
+    with progress_line() as progress:
+        result = run_demo(folder, spoken(), progress)
     lines = [
-        "",
         say(
-            "This is simulated data: operator {operator} was made 8% slower from {night} on.",
+            "Analysed {count} simulated nights; operator {operator} is 8% slower from {night} on.",
+            count=result.nights,
             operator=result.planted,
             night=result.planted_night,
         ),
-        say("It was found.") if result.found else say("It was NOT found."),
-        say("As a gate, `nightly` would have ended with exit code {code} ({reasons}).", code=code, reasons=reasons),
-        say("Report: {path}", path=result.folder / "site" / "report.html"),
-        say("Pages: {path}", path=result.folder / "site" / "index.html"),
+        result.headline if result.found else say("NOT found: {headline}", headline=result.headline),
+        say(
+            "Open {page} (full report: {report})",
+            page=folder / "site" / "index.html",
+            report=folder / "site" / "report.html",
+        ),
         "",
     ]
     write("\n".join(map(translated, lines)), None)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from hashlib import sha256
@@ -15,11 +16,12 @@ from aoe_reports.engine.fleet.frozen import freeze, thaw
 from aoe_reports.engine.fleet.partials import Keys, Partials, UnitResult, is_readable
 from aoe_reports.engine.output import write_whole
 from aoe_reports.engine.question import Answer, CaptureOptions, Notes, Question, Reading, Request, RunOptions
+from aoe_reports.formats.rules import UNREADABLE
 from aoe_reports.formats.sources.objects import path_of
 from aoe_reports.model.classes import record
 from aoe_reports.model.errors import AoeReportsError, ReadError, UsageError
 from aoe_reports.model.rows import column, row
-from aoe_reports.model.texts import join, say
+from aoe_reports.model.texts import count_of, join, say
 from aoe_reports.model.version import __version__
 
 O = TypeVar("O", bound=RunOptions)  # noqa: E741 -- options
@@ -66,12 +68,18 @@ _SHARE_SHOWN = 40
 
 @row
 class Mapped:
-    """One unit that was mapped: where its partial result is, and whether it was there before."""
+    """One unit that was mapped: how much of it there is, the key of its partial result, and whether that was there before."""
 
     path: str = column("Path")
-    key: str = column("Key", detail=True)
+    ranks: list[int] = column("Ranks")
+    captures: int = column()
+    files: int = column("Files", "integer")
+    bytes: int = column("Bytes", "integer")
+    key: str = column()
     outcome: str = column("Outcome", "state")
     """read, kept (it was there) or unreadable."""
+    reason: str | None = column("Reason", "sentence")
+    """Why it is unreadable."""
 
 
 def manifest_of(
@@ -161,15 +169,64 @@ def map_share(
     mine = list(share.among(list(zip(asked.units, manifest.keys, strict=True))))
     units = [unit for unit, _ in mine]
     mapping = MapUnit(read=reading_of(question, asked), partials=partials, keys=keys)
-    outcomes = with_progress(executor.map(mapping, mine), units, progress)
+    results = with_progress(executor.map(mapping, mine), units, progress)
     rows = []
-    for (unit, key), outcome in zip(mine, outcomes, strict=True):
-        if outcome is None:
-            notes = Notes()
-            notes.failed(unit.path, lost())
-            partials.save(key, (None, notes))
-        rows.append(Mapped(path=unit.path, key=key, outcome=outcome or "unreadable"))
+    for (unit, key), result in zip(mine, results, strict=True):
+        outcome, reason = result or _lost(unit, key, partials)
+        rows.append(_mapped(unit, key, outcome, reason))
     return rows
+
+
+def _lost(unit: Any, key: str, partials: Partials) -> tuple[str, str]:
+    """(what came of a unit whose process was killed, and the reason), which is kept, too."""
+    notes = Notes()
+    notes.failed(unit.path, lost())
+    partials.save(key, (None, notes))
+    return "unreadable", notes.findings[-1].message
+
+
+def _mapped(unit: Any, key: str, outcome: str, reason: str | None) -> Mapped:
+    captures = unit.captures if hasattr(unit, "captures") else [unit.capture]
+    files = [file for capture in captures for file in capture.files]
+    return Mapped(
+        path=unit.path,
+        ranks=sorted({rank for capture in captures for rank in capture.info.every_rank}),
+        captures=len(captures),
+        files=len(files),
+        bytes=sum(file.size for file in files),
+        key=key,
+        outcome=outcome,
+        reason=reason,
+    )
+
+
+def headline_of(rows: Sequence[Mapped]) -> str:
+    """How much was read, how much was there before, and what is left out, and why."""
+    taken = [row for row in rows if row.outcome != "unreadable"]
+    left_out = [row for row in rows if row.outcome == "unreadable"]
+    kept = sum(row.captures for row in taken if row.outcome == "kept")
+    ranks, whole = len({rank for row in taken for rank in row.ranks}), sum(row.bytes for row in taken)
+    size, unit = next(one for one in _BYTE_UNITS if max(whole, 1) >= one[0])
+    return say(
+        "{captures}{ranks} mapped ({files}, {size:,.4g} {unit}{kept}); left out: {left_out}.",
+        captures=count_of(sum(row.captures for row in taken), "{number} capture", "{number} captures"),
+        ranks=count_of(ranks, " of {number} rank", " of {number} ranks") if ranks else "",
+        files=count_of(sum(row.files for row in taken), "{number} file", "{number} files"),
+        size=whole / size,
+        unit=unit,
+        kept=say("; {count:,} by an earlier job", count=kept) if kept else "",
+        left_out=_left_out(left_out) if left_out else say("none"),
+    )
+
+
+def _left_out(rows: Sequence[Mapped]) -> str:
+    """How many captures are left out, and the most frequent reason."""
+    count = sum(row.captures for row in rows)
+    reasons = Counter(row.reason for row in rows if row.reason).most_common(1)
+    return say("{count:,} ({reason})", count=count, reason=reasons[0][0]) if reasons else say("{count:,}", count=count)
+
+
+_BYTE_UNITS = ((10**9, "GB"), (10**6, "MB"), (10**3, "kB"), (1, "bytes"))
 
 
 @record
@@ -180,17 +237,20 @@ class MapUnit:
     partials: Partials
     keys: Keys
 
-    def __call__(self, pair: tuple[Any, str]) -> str:
-        """What came of a unit and its key."""
+    def __call__(self, pair: tuple[Any, str]) -> tuple[str, str | None]:
+        """(what came of a unit and its key, why it is unreadable)."""
         unit, key = pair
         self._check(unit, key)
         kept = self.partials.load(key)
         if kept is not None and is_readable(kept):
-            return "kept"
+            return "kept", None
         result: UnitResult = self.read(unit)
         self._check(unit, key)  # while it was read, too
         self.partials.save(key, result)
-        return "read" if is_readable(result) else "unreadable"
+        if is_readable(result):
+            return "read", None
+        reasons = [finding.message for finding in result[1].findings if finding.rule == UNREADABLE.name]
+        return "unreadable", next(iter(reasons), None)
 
     def _check(self, unit: Any, key: str) -> None:
         if self.keys.of(unit) != key:

@@ -17,7 +17,7 @@ from aoe_reports.engine.rules import CACHE_DAMAGED, CACHE_NOT_USED
 from aoe_reports.engine.runs import find_runs, numbered
 from aoe_reports.engine.tables.cache import Cache
 from aoe_reports.engine.tables.query_process import Attached
-from aoe_reports.formats.sources.discovery import discover
+from aoe_reports.formats.sources.discovery import discover, refuse_missing
 from aoe_reports.formats.sources.objects import ObjectPath, asked_path
 from aoe_reports.formats.sources.owned import TemporaryFolder, delete
 from aoe_reports.model.errors import AoeReportsError, UsageError
@@ -196,6 +196,7 @@ def files_of(
     several = [paths] if isinstance(paths, str | PathLike) else list(paths)
     places = [asked_path(path) for path in several]
     named = [place for place in places if _is_database(place)]
+    refuse_missing(places)
     if not named:
         return CaptureFiles(places, max_expanded, cache)
     if len(places) > 1:

@@ -37,7 +37,7 @@ from aoe_reports.formats.sources.objects import (
     path_of,
 )
 from aoe_reports.formats.vendor import parse_name
-from aoe_reports.model.errors import UsageError
+from aoe_reports.model.errors import ReadError, UsageError
 from aoe_reports.model.findings import EXAMPLES_PER_RULE, Finding, Severity
 from aoe_reports.model.texts import join, say
 
@@ -418,6 +418,14 @@ def why_not_read(path: Path) -> str | None:
     """What keeps a path from being read that is named for input; null for a file or a folder. Pipes are never opened."""
     kind = _kind(str(path))
     return None if kind in {"file", "folder"} else say("{what}; expected a file or a folder", what=kind)
+
+
+def refuse_missing(paths: Iterable[Path]) -> None:
+    """Raise a ReadError for a path that is neither a file nor a folder. What is in a bucket is known when it is listed."""
+    for path in paths:
+        kind = "object" if isinstance(path, ObjectPath) else _kind(str(path))
+        if kind not in {"object", "file", "folder"}:
+            raise ReadError(path, kind, say("expected a file or a folder"))
 
 
 _SPECIAL = say("neither a file nor a folder (a pipe or a device)")

@@ -11,6 +11,7 @@ from typing import Any
 from aoe_reports.engine.ask import Paths, Progress, no_progress
 from aoe_reports.engine.fleet.executors import Executor
 from aoe_reports.engine.question import Answer, Notes
+from aoe_reports.formats.sources.discovery import refuse_missing
 from aoe_reports.formats.sources.objects import asked_path
 from aoe_reports.jobs.ab.causes import causes_of, facts_of
 from aoe_reports.jobs.ab.explanation import NOTHING, Explained, explained, median_captures
@@ -156,4 +157,5 @@ def ab(baseline: Paths, candidate: Paths, /, **chosen: Any) -> AbAnswer:
         [asked_path(one) for one in ([side] if isinstance(side, str | PathLike) else side)]
         for side in (baseline, candidate)
     )
+    refuse_missing((*before, *after))
     return compare_sides(before, after, AbOptions(**chosen))

@@ -52,7 +52,7 @@ def font() -> Iterator[Checkup]:
     else:
         yield missing(
             "font",
-            say("Chinese words in the figures of `report --png` and of reports; without it they are in English"),
+            say("Chinese words in the figures of `report --png`; without it they are in English"),
             say("install a font, such as Debian's package fonts-noto-cjk"),
         )
 

@@ -166,11 +166,12 @@ def facts_in_words(facts: Iterable[ToldFact]) -> Text:
 
 
 def operator_words(op_type: str | None, op_name: str | None, rank_id: int | None = None) -> Text:
-    """An operator, else an operator type, maybe on one rank."""
+    """An operator, else an operator type, maybe on one rank; what is called as its type, or whose type nobody knows, has no type behind it."""
     rank = rank_words(rank_id)
+    if op_name and op_type and op_name != op_type:
+        return say("operator {name} ({kind}{rank})", name=op_name, kind=op_type, rank=rank)
     if op_name:
-        kind = op_type or say("type unknown")
-        return say("operator {name} ({kind}{rank})", name=op_name, kind=kind, rank=rank)
+        return say("operator {name}{rank}", name=op_name, rank=rank)
     return say("operator type {kind}{rank}", kind=op_type, rank=rank)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from string import Template
 from typing import TYPE_CHECKING
 
 from aoe_reports.locale import html_tag
@@ -16,40 +17,53 @@ from aoe_reports.present.drawings.roofline import description_of_roofline, draw_
 from aoe_reports.present.drawings.stack import description_of_stacks, draw_stacks, legend_of_stacks
 from aoe_reports.present.drawings.step import WIDTH, Drawn, description_of, draw_step, legend_of, words
 from aoe_reports.present.drawings.waterfall import draw_waterfall, legend_of_waterfall
+from aoe_reports.present.style import Scheme, tokens
 
 if TYPE_CHECKING:
     from aoe_reports.present.forms import Shown
 
-_STYLE = """
-svg { --back: #fff; --ink: #1d2127; --soft: #59616d; --grid: #e4e7eb; font: 12px system-ui, sans-serif; }
-.computing { fill: #2f6fc4; } .communication { fill: #d0852c; } .other-task { fill: #7b8794; }
-.whole { fill: #7b8794; } .longer { fill: #c0483f; } .shorter { fill: #2f8f83; }
-.launch { fill: #8250c4; } .host { fill: #2f8f83; } .unexplained-wait { fill: #c0483f; }
+
+def _styled(rules: str) -> str:
+    """Rules with the values of the style sheet's colours, `$dark_ink` for one: viewers other than browsers know no variables."""
+    schemes: dict[str, Scheme] = {"": "light", "dark_": "dark"}
+    colours = {
+        f"{prefix}{name.removeprefix('--')}": value
+        for prefix, scheme in schemes.items()
+        for name, value in tokens(scheme).items()
+    }
+    return Template(rules).substitute(colours)
+
+
+_STYLE = _styled("""
+svg { --back: $card; --ink: $ink; --soft: $soft; --grid: $grid; font: 12px system-ui, sans-serif; }
+.computing { fill: $part1; } .communication { fill: $part2; } .other-task { fill: $part7; }
+.whole { fill: $part7; } .longer { fill: $part6; } .shorter { fill: $part5; }
+.launch { fill: $part4; } .host { fill: $part5; } .unexplained-wait { fill: $part6; }
 .back { fill: var(--back); } .route { fill: var(--ink); } .grid { stroke: var(--grid); }
 .tick { fill: var(--soft); } .end { text-anchor: end; } .middle { text-anchor: middle; } .head { fill: var(--ink); }
 @media (prefers-color-scheme: dark) {
-  svg { --back: #1b1f25; --ink: #e6e8eb; --soft: #a3abb7; --grid: #2b313a; }
-  .computing { fill: #5f97ea; } .communication { fill: #e0a04f; } .other-task { fill: #8d99a6; }
-  .whole { fill: #8d99a6; } .longer { fill: #f08a80; } .shorter { fill: #5cc4b6; }
-  .launch { fill: #b18cf0; } .host { fill: #5cc4b6; } .unexplained-wait { fill: #f08a80; }
+  svg { --back: $dark_card; --ink: $dark_ink; --soft: $dark_soft; --grid: $dark_grid; }
+  .computing { fill: $dark_part1; } .communication { fill: $dark_part2; } .other-task { fill: $dark_part7; }
+  .whole { fill: $dark_part7; } .longer { fill: $dark_part6; } .shorter { fill: $dark_part5; }
+  .launch { fill: $dark_part4; } .host { fill: $dark_part5; } .unexplained-wait { fill: $dark_part6; }
 }
-"""
-_ROOFLINE_STYLE = """.roof { stroke: var(--ink); stroke-width: 1.5; } .point { fill-opacity: .75; stroke: var(--back); }
-.roof-compute { fill: #2f6fc4; } .roof-memory { fill: #d0852c; } .roof-cache { fill: #2f8f83; }
-.roof-small { fill: #8250c4; } .roof-unbounded { fill: #7b8794; }
+""")
+_ROOFLINE_STYLE = _styled(""".roof { stroke: var(--ink); stroke-width: 1.5; } .point { fill-opacity: .75; stroke: var(--back); }
+.roof-compute { fill: $part1; } .roof-memory { fill: $part2; } .roof-cache { fill: $part5; }
+.roof-small { fill: $part4; } .roof-unbounded { fill: $part7; }
 @media (prefers-color-scheme: dark) {
-  .roof-compute { fill: #5f97ea; } .roof-memory { fill: #e0a04f; } .roof-cache { fill: #5cc4b6; }
-  .roof-small { fill: #b18cf0; } .roof-unbounded { fill: #8d99a6; }
+  .roof-compute { fill: $dark_part1; } .roof-memory { fill: $dark_part2; } .roof-cache { fill: $dark_part5; }
+  .roof-small { fill: $dark_part4; } .roof-unbounded { fill: $dark_part7; }
 }
-"""
-_PIPELINE_STYLE = """.said { fill: var(--ink); font-size: 16px; } .lane rect { stroke: var(--back); stroke-width: .5; } .lane .piece-sending { stroke: none; }
-.piece-forward { fill: #2f6fc4; } .piece-backward { fill: #2f8f83; } .piece-computing { fill: #7b8794; }
-.piece-waiting { fill: #d0852c; } .piece-sending { fill: var(--ink); } .lane-back { fill: var(--grid); }
+""")
+_PIPELINE_STYLE = _styled(""".said { fill: var(--ink); font-size: 16px; } .lane rect { stroke: var(--back); stroke-width: .5; } .lane .piece-sending { stroke: none; }
+.piece-forward { fill: $part1; } .piece-backward { fill: $part5; } .piece-computing { fill: $part7; }
+.piece-waiting { fill: $part2; } .piece-sending { fill: var(--ink); } .lane-back { fill: var(--grid); }
 @media (max-width: 600px) { .said, .head { font-size: 26px; } }
 @media (prefers-color-scheme: dark) {
-  .piece-forward { fill: #5f97ea; } .piece-backward { fill: #5cc4b6; } .piece-computing { fill: #8d99a6; } .piece-waiting { fill: #e0a04f; }
+  .piece-forward { fill: $dark_part1; } .piece-backward { fill: $dark_part5; } .piece-computing { fill: $dark_part7; } .piece-waiting { fill: $dark_part2; }
 }
-"""
+""")
 _STACKS_STYLE = """.flame-frame { fill: #e0a04f; } .flame-module { fill: #6c9fe3; } .flame-operator { fill: #6fbf9a; }
 .flame-label { fill: #14181d; font-size: 11px; }
 @media (prefers-color-scheme: dark) {

@@ -14,7 +14,7 @@ from aoe_reports.model.rows import Field, fields_of
 from aoe_reports.model.texts import N_, Text, join, say
 from aoe_reports.model.time_units import times_in_one_unit
 from aoe_reports.present.figures.fonts import BLUE, GREEN, GREY, ORANGE, RED, SKY
-from aoe_reports.present.figures.plot import Sheet, first_of, place_of, unit_for, with_unit
+from aoe_reports.present.figures.plot import Sheet, longest_of, place_of, unit_for, with_unit
 from aoe_reports.present.values import NONE
 
 if TYPE_CHECKING:
@@ -35,6 +35,11 @@ def largest_group(rows: Iterable[T], key: Callable[[T], Hashable], size: Callabl
     return max(groups.values(), key=lambda group: sum(map(size, group)), default=[])
 
 
+def longest(rows: Sequence[T], most: int, size: Callable[[T], float]) -> list[T]:
+    """All rows as they are, of more than `most` the longest, the longest first."""
+    return [*rows] if len(rows) <= most else sorted(rows, key=size, reverse=True)[:most]
+
+
 def column_title(cls: type[object], name: str) -> str:
     """The title of a column."""
     field: Field = next(one for one in fields_of(cls) if one.name == name)
@@ -44,7 +49,7 @@ def column_title(cls: type[object], name: str) -> str:
 def draw_hotspots(answer: Answer, sheet: Sheet) -> None:
     """A Pareto chart of the rank that computes longest: times, and their cumulative share."""
     every: list[Hotspot] = largest_group(answer.rows, lambda row: (row.run, row.rank_id), lambda row: row.total_ns)
-    rows, axes = every[: sheet.top], sheet.axes
+    rows, axes = longest(every, sheet.top, lambda row: row.total_ns), sheet.axes
     size, unit = unit_for(*(row.total_ns for row in rows))
     labels = _labels(rows)
     sheet.grow(len(rows))
@@ -58,7 +63,9 @@ def draw_hotspots(answer: Answer, sheet: Sheet) -> None:
     beside.spines["top"].set_visible(True)
     beside.set_xlabel(sheet.words(with_unit(column_title(type(rows[0]), "cumulative_share"), "%")))
     described = [f"{name} {row.total_ns / size:,.4g} {unit}" for name, row in zip(labels, rows, strict=True)]
-    sheet.describe(answer.title, [*place_of(rows[0].run, rows[0].rank_id), *first_of(len(rows), len(every))], described)
+    sheet.describe(
+        answer.title, [*place_of(rows[0].run, rows[0].rank_id), *longest_of(len(rows), len(every))], described
+    )
 
 
 def _labels(rows: Sequence[Hotspot | Change]) -> list[str]:
@@ -86,12 +93,12 @@ _HATCHES = {"overlapped": "//", "unknown": ".."}
 
 
 def draw_breakdown(answer: Answer, sheet: Sheet) -> None:
-    """A bar for each step of each device (for its whole time where it has no steps): its parts add up to it."""
+    """A bar for each step of each device (for its whole time where it has no steps): its parts add up to it. Of many the longest are drawn."""
     stepped = {(row.run, row.rank_id, row.device_id) for row in answer.rows if row.step is not None}
     every: list[Parts] = [
         row for row in answer.rows if row.step is not None or (row.run, row.rank_id, row.device_id) not in stepped
     ]
-    rows, axes = every[: sheet.top], sheet.axes
+    rows, axes = longest(every, sheet.top, lambda row: row.end_to_end_ns), sheet.axes
     size, unit = unit_for(*(row.end_to_end_ns for row in rows))
     sheet.grow(len(rows))
     parts = [_activities(row) for row in rows]
@@ -112,7 +119,7 @@ def draw_breakdown(answer: Answer, sheet: Sheet) -> None:
     sheet.plot.legend(loc="outside lower center", ncols=2, frameon=False)
     about = [] if several else place_of(rows[0].run, None)
     described = [_shares(row, part, label) for row, part, label in zip(rows, parts, labels, strict=True)]
-    sheet.describe(answer.title, [*about, *first_of(len(rows), len(every))], described)
+    sheet.describe(answer.title, [*about, *longest_of(len(rows), len(every))], described)
 
 
 def _activities(row: Parts) -> dict[str, int]:
@@ -161,7 +168,7 @@ def draw_comparison(answer: Answer, sheet: Sheet) -> None:
         lambda row: (row.baseline, row.candidate, row.rank_id, row.step, row.metric),
         lambda row: abs(row.difference_ns),
     )
-    rows, axes = every[: sheet.top], sheet.axes
+    rows, axes = longest(every, sheet.top, lambda row: abs(row.difference_ns)), sheet.axes
     size, unit = unit_for(*(row.difference_ns for row in rows))
     sheet.grow(len(rows))
     labels, lengths = _labels(rows), [row.difference_ns / size for row in rows]
@@ -173,7 +180,9 @@ def draw_comparison(answer: Answer, sheet: Sheet) -> None:
     first = rows[0]
     about = [say("{baseline} → {candidate}", baseline=first.baseline, candidate=first.candidate)]
     described = [f"{name} {length:+,.4g} {unit}" for name, length in zip(labels, lengths, strict=True)]
-    sheet.describe(answer.title, [*about, *place_of(None, first.rank_id), *first_of(len(rows), len(every))], described)
+    sheet.describe(
+        answer.title, [*about, *place_of(None, first.rank_id), *longest_of(len(rows), len(every))], described
+    )
 
 
 _BARS = {"whole": GREY, "longer": RED, "shorter": GREEN}

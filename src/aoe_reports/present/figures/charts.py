@@ -1,10 +1,9 @@
-"""Charts as SVG and PNG, drawn by matplotlib: the same bytes for the same chart, no text taken for markup."""
+"""Charts as PNG files, drawn by matplotlib: the same bytes for the same chart, no text taken for markup."""
 
 from __future__ import annotations
 
 import io
 import math
-import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -15,36 +14,17 @@ from typing import Any
 import matplotlib as mpl
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
-from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.text import Text
 
 from aoe_reports.model.names import shorten_middle
-from aoe_reports.model.report import BarChart, Chart, Drawing, Ranking, Waterfall
-from aoe_reports.model.texts import Language, in_language, in_value, say
+from aoe_reports.model.report import Chart, Ranking, Waterfall
+from aoe_reports.model.texts import Language, in_language, in_value
+from aoe_reports.present.drawings.of_reports import mark_words
 from aoe_reports.present.figures.fonts import BLUE, GREY, RED, drawable, fallbacks, glyphs
 from aoe_reports.present.reports.language import drawing_in
 from aoe_reports.present.values import plain, wide_characters
-
-_STYLE: dict[Any, Any] = {
-    "svg.hashsalt": "aoe-reports",
-    "svg.fonttype": "none",
-    "font.family": "sans-serif",
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "text.parse_math": False,
-}
-
-
-def draw(chart: Drawing, language: Language = "en") -> str:
-    """The chart as an SVG document; what is written into it beside the chart's own words is in a language."""
-    if isinstance(chart, BarChart):
-        return _draw_bars(chart)
-    with _fixed_style(_PICTURE | _STYLE), warnings.catch_warnings():
-        # the reader's own fonts draw the text; that the one for measuring lacks Chinese is no news to anybody
-        warnings.filterwarnings("ignore", message="Glyph .* missing")
-        return _as_svg(_paint(chart, lambda text: plain(in_value(text, language))))
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,7 +150,7 @@ def _paint_history(axes: Axes, chart: Chart, spell: Callable[[str], str]) -> Non
         axes.plot(ends, [value, value], color=RED if number else GREY, linewidth=5, alpha=0.8, solid_capstyle="butt")
     if chart.marked in place:
         at = place[chart.marked] - 0.5
-        _paint_mark(axes, at, spell(_mark_words(chart)), late=at > (days[0] + days[-1]) / 2)
+        _paint_mark(axes, at, spell(mark_words(chart)), late=at > (days[0] + days[-1]) / 2)
     span = days[-1] - days[0]
     shown = sorted({days[0] + span * number // (_DATES - 1) for number in range(_DATES)})
     axes.set_xticks(shown, [date.fromordinal(day).isoformat() for day in shown], fontsize=14)
@@ -190,14 +170,6 @@ def with_gaps(known: Sequence[tuple[float, float]]) -> Iterator[tuple[float, flo
         yield day, value
 
 
-def _mark_words(chart: Chart) -> str:
-    words = say("since {night}", night=chart.marked)
-    if len(chart.levels) != len(("before", "after")):
-        return words
-    levels = " → ".join(_level(value) for _, _, value in chart.levels)
-    return say("{since}: {levels} {unit}", since=words, levels=levels, unit=chart.unit)
-
-
 def _paint_mark(axes: Axes, at: float, words: str, *, late: bool) -> None:
     """A line where something changed, its words on the side that has more room."""
     axes.axvline(at, color=RED, linestyle="--", linewidth=2)
@@ -207,13 +179,6 @@ def _paint_mark(axes: Axes, at: float, words: str, *, late: bool) -> None:
     )  # fmt: skip
     axes.margins(x=0.03)
 
-
-def _level(value: float) -> str:
-    """Five digits, also where the last are zeros."""
-    return f"{value:#,.5g}" if _MIN_PLAIN <= abs(value) < _GROUPED else f"{value:,.6g}"
-
-
-_MIN_PLAIN, _GROUPED = 1e-3, 1e4
 
 _ACROSS, _LABEL_PIXELS, _WORDS_PIXELS = 1140, 430, 520
 """Pixels: what labels, bars and the words behind them share, and the most that labels and words take of it."""
@@ -292,40 +257,3 @@ def _fitted(axes: Axes, lines: Sequence[str], pixels: float) -> tuple[list[str],
 
 _SPACE = 15
 """Pixels between a bar and its words."""
-
-
-def _draw_bars(chart: BarChart) -> str:
-    """Horizontal bars, the first label on top: names of operators are long."""
-    with mpl.rc_context(_STYLE), warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message="Glyph .* missing")
-        count, width = len(chart.labels), 0.8 / max(len(chart.bars), 1)
-        figure = Figure(figsize=(9, 1.2 + 0.35 * count), layout="constrained")
-        axes = figure.add_subplot()
-        for number, (name, values) in enumerate(chart.bars.items()):
-            places = [place + (number - (len(chart.bars) - 1) / 2) * width for place in range(count)]
-            axes.barh(places, [0.0 if v is None else v for v in values], height=width * 0.9, label=plain(name))
-            for place, ends in zip(places, chart.intervals.get(name, ()), strict=False):
-                if ends is not None:
-                    axes.plot(list(ends), [place, place], color="black", linewidth=1)
-        axes.axvline(0, color="black", linewidth=0.8)
-        axes.set_yticks(range(count), [_short(plain(label)) for label in chart.labels], fontsize=8)
-        axes.invert_yaxis()
-        axes.set_xlabel(plain(chart.unit))
-        axes.set_title(plain(chart.title), fontsize=10, loc="left")
-        figure.legend(fontsize=8, frameon=False, loc="outside upper right", ncols=len(chart.bars))
-        return _as_svg(figure)
-
-
-def _short(label: str) -> str:
-    """A long name keeps its end, in which names differ."""
-    return label if len(label) <= MAX_LABEL else "…" + label[-(MAX_LABEL - 1) :]
-
-
-MAX_LABEL = 48
-
-
-def _as_svg(figure: Figure) -> str:
-    buffer = io.StringIO()
-    FigureCanvasSVG(figure)
-    figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None})
-    return buffer.getvalue()

@@ -12,6 +12,7 @@ from matplotlib.ticker import MaxNLocator
 from aoe_reports.engine.question import Answer
 from aoe_reports.model.shares import signed_percent
 from aoe_reports.model.texts import Text, join, say
+from aoe_reports.model.time_units import TIME_UNITS
 from aoe_reports.present.figures.bars import column_title, largest_group
 from aoe_reports.present.figures.charts import DOTTED, with_gaps
 from aoe_reports.present.figures.fonts import BLUE, GREEN, GREY, ORANGE, PINK, RED, SKY
@@ -29,8 +30,8 @@ _MANY = len(_COLOURS)
 
 
 def draw_steps(answer: Answer, sheet: Sheet) -> None:
-    """The duration of each step of the run with most steps, a line a device; of many devices only the longest is coloured."""
-    every: list[Step] = largest_group(answer.rows, lambda row: row.run, lambda _: 1)
+    """The duration of each step of the run whose steps take longest together, a line a device; of many devices only the longest is coloured."""
+    every: list[Step] = largest_group(answer.rows, lambda row: row.run, lambda row: row.duration_ns)
     devices: dict[tuple[object, ...], list[Step]] = {}
     for row in every:
         devices.setdefault((row.rank_id, row.device_id, row.model_id), []).append(row)
@@ -74,12 +75,12 @@ def _of_device(row: Step) -> Text:
 
 
 def draw_series(answer: Answer, sheet: Sheet) -> None:
-    """One series over its nights, that with the largest change: its levels, each change, and the interval of its new level."""
+    """One series over its nights, that with the largest change, else the longest time: its levels, each change, and the interval of its new level."""
     changes: list[NightChange] = largest_group(
         answer.table("changes"), lambda row: row.series_id, lambda row: abs(row.change)
     )
     of_change = [row for row in answer.rows if changes and row.series_id == changes[0].series_id]
-    rows: list[SeriesNight] = of_change or largest_group(answer.rows, lambda row: row.series_id, lambda _: 1)
+    rows: list[SeriesNight] = of_change or _longest_series(answer.rows)
     axes, first = sheet.axes, rows[0]
     axes.plot(
         *zip(*with_gaps([(_day(row.night), row.value) for row in rows]), strict=True),
@@ -100,6 +101,15 @@ def draw_series(answer: Answer, sheet: Sheet) -> None:
     sheet.describe(
         join(" · ", [*name, *place_of(None, first.rank_id, first.device_id)]), [*described[-1:]], described[:-1]
     )
+
+
+def _longest_series(rows: Sequence[SeriesNight]) -> list[SeriesNight]:
+    """The series whose times are most together; where none is a time, that with most nights."""
+    sizes = {unit: size for size, unit in TIME_UNITS}
+    timed = [row for row in rows if row.unit in sizes]
+    if not timed:
+        return largest_group(rows, lambda row: row.series_id, lambda _: 1)
+    return largest_group(timed, lambda row: row.series_id, lambda row: row.value * sizes[row.unit or ""])
 
 
 def _told_change(change: NightChange, unit: str | None) -> Text:

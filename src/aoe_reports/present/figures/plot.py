@@ -103,9 +103,9 @@ def with_unit(title: str, unit: str) -> Text:
     return say("{what} ({unit})", what=title, unit=unit)
 
 
-def first_of(shown: int, count: int) -> list[Text]:
+def longest_of(shown: int, count: int) -> list[Text]:
     """That not all rows are drawn, where that is so."""
-    return [] if shown == count else [say("the first {shown} of {count}", shown=shown, count=count)]
+    return [] if shown == count else [say("the longest {shown} of {count}", shown=shown, count=count)]
 
 
 def place_of(run: str | None, rank_id: int | None, device_id: int | None = None) -> list[Text]:

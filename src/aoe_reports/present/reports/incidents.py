@@ -72,17 +72,22 @@ def worst_first(incidents: Iterable[IncidentChange]) -> list[IncidentChange]:
     """
 
     def order(change: IncidentChange) -> tuple[Any, ...]:
-        is_minor, *effect = by_effect(_cost(change))
+        is_minor, *effect = by_effect(effect_of(change))
         return not change.open, is_minor, not change.new, effect
 
     return sorted(incidents, key=order)
 
 
-def _cost(incident: IncidentChange) -> float | None:
-    """What an incident costs a step, or gains it, as a share: the change of the step that it is named after, else by its causes."""
-    if incident.members[0].scope in NOTICED:
-        return abs(incident.change)
-    return max((abs(cause.step_share) for cause in incident.causes if cause.step_share is not None), default=None)
+def effect_of(incident: IncidentChange, model: str | None = None) -> float | None:
+    """What an incident adds to a step, or saves of it, as a share of it: the change of the step that it is named after, else by its causes.
+
+    Of one `model`, where it is named; None where nobody knows it.
+    """
+    lead = next((member for member in incident.members if model in {None, member.model}), incident.members[0])
+    if lead.scope in NOTICED:
+        return incident.change if lead is incident.members[0] else lead.change
+    causes = [cause for cause in incident.causes if model is None or cause.model in {None, model}]
+    return max((cause.step_share for cause in causes if cause.step_share is not None), key=abs, default=None)
 
 
 def incident_sections(incidents: Sequence[IncidentChange], rows: Sequence[SeriesChange]) -> list[Section]:

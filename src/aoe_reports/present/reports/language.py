@@ -11,7 +11,7 @@ from aoe_reports.model.documents import Cell, Cells
 from aoe_reports.model.report import BarChart, Chart, Drawing, Grid, Ranking, Report, Section, Waterfall
 from aoe_reports.model.rows import Column, Kind
 from aoe_reports.model.texts import Language, Text, in_language, in_value, say
-from aoe_reports.model.time_units import TIME_UNITS
+from aoe_reports.model.time_units import MAX_SPAN, TIME_UNITS
 from aoe_reports.present.answers import LazyRows
 from aoe_reports.present.values import show
 
@@ -23,7 +23,10 @@ def report_in(report: Report, language: Language) -> Report:
     """The same report as somebody who reads a language sees it, with units and captions."""
     if language != "en":
         report = _translated(report, language)
-    return replace(report, sections=[_arranged(section, language) for section in report.sections])
+    sections, sign_off = (
+        [_arranged(section, language) for section in several] for several in (report.sections, report.sign_off)
+    )
+    return replace(report, sections=sections, sign_off=sign_off)
 
 
 def _arranged(section: Section, language: Language) -> Section:
@@ -38,6 +41,7 @@ def _translated(report: Report, language: Language) -> Report:
         headline=in_language(report.headline, language),
         verdict=in_language(report.verdict, language),
         sections=[_section(section, language) for section in report.sections],
+        sign_off=[_section(section, language) for section in report.sign_off],
         language=language,
     )
 
@@ -127,7 +131,7 @@ _CAPTIONED = ("rank_id", "device_id", "hardware")
 
 
 def with_units(grid: Grid) -> Grid:
-    """The table with one unit for each time column, chosen by its largest value."""
+    """The table with one unit for each time column, chosen by its largest value; one for each cell where values span too much."""
     return replace(grid, columns=tuple(_with_unit(column, grid.rows) for column in grid.columns))
 
 
@@ -135,14 +139,26 @@ def _with_unit(column: Column, rows: Sequence[Cells]) -> Column:
     in_ns = _IN_NS.get(column.kind)
     if in_ns is None:
         return column
-    if any(isinstance(row.get(column.key), str) for row in rows) and not any(
-        _size_of(row.get(column.key)) for row in rows
-    ):
+    smallest, largest, has_texts = _span(column, rows)
+    if has_texts and not largest:
         return replace(column, kind="text")  # each value has its own unit
-    largest = max(map(_size_of, (row.get(column.key) for row in rows)), default=0) * in_ns
-    smallest = TIME_UNITS[-1] if largest else next(one for one in TIME_UNITS if one[0] == in_ns)
-    size, unit = next((one for one in TIME_UNITS if largest >= one[0]), smallest)
+    if largest > MAX_SPAN * smallest:
+        return replace(column, kind="duration", factor=in_ns)
+    largest *= in_ns
+    least = TIME_UNITS[-1] if largest else next(unit for unit in TIME_UNITS if unit[0] == in_ns)
+    size, unit = next((unit for unit in TIME_UNITS if largest >= unit[0]), least)
     return replace(column, title=f"{column.title} ({unit})", kind="time", factor=in_ns / size)
+
+
+def _span(column: Column, rows: Sequence[Cells]) -> tuple[float, float, bool]:
+    """(the smallest size above 0 of a column, its largest, whether it has texts)."""
+    smallest, largest, has_texts = math.inf, 0.0, False
+    for row in rows:
+        value = row.get(column.key)
+        has_texts = has_texts or isinstance(value, str)
+        if size := _size_of(value):
+            smallest, largest = min(smallest, size), max(largest, size)
+    return smallest, largest, has_texts
 
 
 def _size_of(value: Cell) -> float:

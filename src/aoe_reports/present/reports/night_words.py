@@ -40,8 +40,6 @@ def subject_words(row: SeriesChange | SeriesObservation) -> str:
 
 def operator_line(one: SeriesChange | SeriesObservation | OperatorChange) -> str:
     """An operator in a line that names no rank."""
-    if one.op_name and not one.op_type:
-        return say("operator {name}", name=line_name(one.op_name))
     return operator_words(one.op_type and line_name(one.op_type), one.op_name and line_name(one.op_name))
 
 

@@ -44,7 +44,7 @@ N_((
     # points of a step that tables may lack
     "head (FP Start)", "tail (BP End)",
     # what is drawn of a verification
-    "Claimed and measured", "claimed by AOE", "measured", "time saved (1 - after/before)",
+    "Claimed and measured", "claimed by AOE", "measured",
     # whose choice the place of a bank is
     "given",
 ))  # fmt: skip

@@ -111,7 +111,7 @@
         sync: { key: "nights", scales: ["x", null], filters: { pub: (type) => type === "mousemove" || type === "mouseleave" } },
       },
       scales: { x: { min, max } },
-      axes: [{ stroke: soft, grid, space: 90, values: (_, ticks) => ticks.map(date) }, { stroke: soft, grid, size: 72, space: height < 200 ? 20 : 30 }],
+      axes: [{ stroke: soft, grid, space: 90, values: (_, ticks) => ticks.map(date) }, { stroke: soft, grid, size: 72, label: told.unit || null, labelSize: 18, space: height < 200 ? 20 : 30 }],
       series: [
         { label: names[0], value: (_, at) => (at === null ? "" : date(at)) },
         { label: names[1], stroke: colour("--plot"), width: 1.4, points: { size: 4 } },

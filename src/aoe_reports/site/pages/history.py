@@ -14,10 +14,10 @@ from markupsafe import Markup
 
 from aoe_reports.history.site_facts import Days, PlacedShift, SeriesFacts
 from aoe_reports.model.history.changes import METRIC, PastNight, SeriesChange
+from aoe_reports.present.drawings.charts import LARGE, Frame, Level, Noted, days_of, history_chart
 from aoe_reports.present.reports.series_cells import value_words
 from aoe_reports.present.values import NONE, plain, show
 from aoe_reports.site.as_json import as_script
-from aoe_reports.site.charts import LARGE, Frame, Level, Noted, days_of, history_chart
 from aoe_reports.site.texts import Texts
 
 SHOWN_VERSIONS, LONGEST_VERSION = 6, 16
@@ -158,6 +158,7 @@ def _drawn(series: SeriesFacts, look: Look, marks: Marks, text: Texts, frame: Fr
         _said(series, look, marks, text),
         noted=Noted(shown.versions, shown.past, shown.incidents, _gaps(days.tobytes()), baseline_of(series.row)),
         frame=frame,
+        unit=series.row.unit or "",
     )
 
 
@@ -238,6 +239,7 @@ def _data(series: SeriesFacts, look: Look, marks: Marks, frame: Frame, text: Tex
         "band": None if look.sigma is None else float(np.exp(1.96 * look.sigma)),
         "baseline": baseline_of(series.row),
         "gaps": bool(_gaps(days.tobytes())),
+        "unit": series.row.unit or "",
         "span": [day - _EPOCH for day in span],
         "names": [
             text("Night"),

@@ -1,107 +1,263 @@
-"""The incidents on the first page: what changed together, since when, what else changed there, and how its series went."""
+"""Incidents: what changed together, by effect on the step, with its series folded in; what is suspected, accepted, past."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from markupsafe import Markup
 
 from aoe_reports.history.site_facts import SeriesFacts, StoreFacts
-from aoe_reports.model.history.causes import facts_in_words, models_in_words
-from aoe_reports.model.history.changes import IncidentChange, IncidentMember, SuspectedCause
-from aoe_reports.present.reports.incidents import worst_first
+from aoe_reports.model.history.causes import facts_in_words, models_in_words, operator_words, reason_words
+from aoe_reports.model.history.changes import (
+    METRIC,
+    IncidentCause,
+    IncidentChange,
+    IncidentMember,
+    SuspectedCause,
+    by_effect,
+    is_small,
+)
+from aoe_reports.model.texts import N_
+from aoe_reports.present.drawings.charts import sparkline
+from aoe_reports.present.reports.incidents import effect_of
+from aoe_reports.present.reports.night_words import subject_words
 from aoe_reports.present.reports.series_cells import value_words
-from aoe_reports.site.cells import Table, about_first, cell, changed, drawn, head, linked, sentence, short, stated
-from aoe_reports.site.charts import sparkline
-from aoe_reports.site.places import file_name
+from aoe_reports.present.values import show
+from aoe_reports.site.cells import Table, about_first, changed, drawn, linked, named, short, stated
+from aoe_reports.site.pages.triage import GROUPS, Group, group_of, group_of_incident, step_effect
+from aoe_reports.site.places import file_name, series_link
 from aoe_reports.site.texts import Texts
 
 SHOWN = 25
+"""Incidents of a group; the JSON of the first page has all."""
+SHOWN_SERIES = 12
+"""Series folded into an incident."""
 SPARK_NIGHTS = 60
+_STATES: Mapping[Group, tuple[str, str]] = N_(
+    {
+        "new": ("confirmed", "new"),
+        "ongoing": ("confirmed", "ongoing"),
+        "suspect": ("suspect", "suspect"),
+        "acknowledged": ("acknowledged", "acknowledged"),
+        "recovered": ("recovered", "recovered"),
+        "improved": ("improved", "improved"),
+    }
+)
+"""The class and the word of each group's mark."""
 
 
-def incidents_table(facts: StoreFacts, text: Texts, *, model: str | None = None, root: str = "") -> Table:
-    """A row an incident that is open or new, the worst first; behind them what is only suspected, by its cause.
+@dataclass(frozen=True, slots=True)
+class ListedIncident:
+    """What changed together, or is suspected to: a row of the first page."""
 
-    Those of one `model` only, where it is named; `root` is the folder of the site, seen from the page.
-    """
-    every = [incident for incident in facts.incidents.values() if model is None or model in incident.models]
-    shown = worst_first(one for one in every if one.open or one.new)
-    shown.sort(key=lambda one: not any(member.open for member in _members(one, model)))
-    series = {one.id: one for one in facts.series}
-    rows = [_incident(one, _members(one, model), series, text, root) for one in shown]
-    rows += _suspected(
-        (suspicion for suspicion in facts.suspicions if model is None or model in suspicion.models), text
-    )
-    about = text("What changed together, by its cause; the link leads to the series that names it.")
-    columns = [
-        (text("Incident"), "text"), (text("History"), "text"), (text("Change"), "number"), (text("Since"), "text"),
-        (text("Series"), "number"), (text("State"), "text"), (text("Changed with it"), "text"),
-    ]  # fmt: skip
-    return Table(columns, rows[:SHOWN], about_first(about, SHOWN, len(rows), text), text("Incidents"), stacks=True)
+    group: Group
+    title: str
+    since: str | None
+    effect: float | None
+    """On the step, as a share of it, or of a metric its change; None where nobody knows it."""
+    series: Sequence[SeriesFacts]
+    """That which names it first."""
+    id: str | None = None
+    since_run: str | None = None
+    state: str = ""
+    """What else is to be said of its state."""
+    changed_with: str = ""
+    causes: Sequence[IncidentCause] = ()
 
-
-def _members(incident: IncidentChange, model: str | None) -> Sequence[IncidentMember]:
-    """The members of an incident that are of a model; all without one."""
-    return [member for member in incident.members if model is None or member.model == model]
+    @property
+    def lead(self) -> SeriesFacts:
+        """The series that names it."""
+        return self.series[0]
 
 
-def _incident(
-    incident: IncidentChange,
-    members: Sequence[IncidentMember],
-    series: Mapping[str, SeriesFacts],
-    text: Texts,
-    root: str,
-) -> list[str]:
-    lead, run = members[0], incident.since_run
-    return [
-        head(text.translated(incident.title), f"{root}series/{file_name(lead.series_id)}.html", incident.incident),
-        drawn(spark(series[lead.series_id], text)),
-        changed(lead.change, better=lead.better),
-        linked(incident.since, f"{root}runs/{file_name(run)}.html" if run else None),
-        cell(len(members), "integer"),
-        _state(incident, members, series, text),
-        sentence(_facts(incident, text)),
+def listed_incidents(facts: StoreFacts, text: Texts, model: str | None = None) -> dict[Group, list[ListedIncident]]:
+    """What changed together, by group, the largest effect on the step first; of one `model`, where it is named."""
+    every = [one for one in facts.series if model is None or one.model == model]
+    by_id = {one.id: one for one in every}
+    rows = [
+        row
+        for incident in facts.incidents.values()
+        if (row := _of_incident(incident, by_id, facts, text, model)) is not None
     ]
+    rows += [row for suspicion in facts.suspicions if (row := _of_suspicion(suspicion, by_id, text)) is not None]
+    within = {one.id for row in rows for one in row.series}
+    rows += [
+        _alone(one, group, text)
+        for one in every
+        if one.id not in within and (group := group_of(one.row, facts.nights)) is not None
+    ]
+    rows.sort(key=_order)
+    return {group: [row for row in rows if row.group == group] for group in GROUPS}
 
 
-def _state(
+def _order(row: ListedIncident) -> tuple[object, ...]:
+    return by_effect(row.effect), row.since or "", row.title
+
+
+def _of_incident(
+    incident: IncidentChange, by_id: Mapping[str, SeriesFacts], facts: StoreFacts, text: Texts, model: str | None
+) -> ListedIncident | None:
+    members = [member for member in incident.members if member.series_id in by_id]
+    series = [by_id[member.series_id] for member in members]
+    is_open = any(member.open for member in members)
+    group = group_of_incident(incident, series, facts.nights, is_open=is_open)
+    if group is None and incident.open and members:
+        group = "recovered"
+    if group is None:
+        return None
+    return ListedIncident(
+        group=group,
+        title=text.translated(incident.title),
+        since=incident.since,
+        effect=effect_of(incident, model),
+        series=series,
+        id=incident.incident,
+        since_run=incident.since_run,
+        state="" if is_open or not incident.open else _here_alone(incident, members, by_id, text),
+        changed_with=_changed_with(incident, text),
+        causes=incident.causes,
+    )
+
+
+def _here_alone(
     incident: IncidentChange, members: Sequence[IncidentMember], series: Mapping[str, SeriesFacts], text: Texts
 ) -> str:
-    """Whether it is open; where it is so in other models alone, in which, and since when it is not in this one."""
-    if any(member.open for member in members):
-        return stated("confirmed", text("open"))
-    if not incident.open:
-        return stated("recovered", text("closed"))
+    """Of what is open in other models alone: in which, and since when it is not in this one."""
     others = text.translated(models_in_words(sorted({member.model for member in incident.members if member.open})))
     rows = [series[member.series_id].row for member in members]
     quicker = [row.since for row in rows if row.state in {"recovered", "improved"} and row.since is not None]
     if not quicker:
-        return stated("recovered", text("closed"), text("here; open in {models}", models=others))
-    since = text("here since {since}; open in {models}", since=max(quicker), models=others)
-    return stated("recovered", text.word("recovered"), since)
+        return text("here; open in {models}", models=others)
+    return text("here since {since}; open in {models}", since=max(quicker), models=others)
 
 
-def _suspected(suspicions: Iterable[SuspectedCause], text: Texts) -> Iterator[list[str]]:
-    for suspicion in suspicions:
-        yield [
-            head(text.translated(suspicion.title), None, text("not in the newest night") if suspicion.past else None),
-            cell(None),
-            changed(suspicion.cause.change),
-            cell(suspicion.since),
-            cell(len(suspicion.series), "integer"),
-            stated("suspect", text.word("suspect")),
-            sentence(_facts(suspicion, text)),
-        ]
+def _of_suspicion(suspicion: SuspectedCause, by_id: Mapping[str, SeriesFacts], text: Texts) -> ListedIncident | None:
+    series = [by_id[series_id] for series_id in suspicion.series if series_id in by_id]
+    if not series:
+        return None
+    series.sort(key=lambda one: (one.row.scope != "step", by_effect(step_effect(one.row)), one.id))
+    whole = series[0].row
+    return ListedIncident(
+        group="suspect",
+        title=text.translated(suspicion.title),
+        since=suspicion.since,
+        effect=whole.change if whole.scope == "step" else suspicion.cause.step_share,
+        series=series,
+        state=text("not in the newest night") if suspicion.past else "",
+        changed_with=_changed_with(suspicion, text),
+        causes=[suspicion.cause],
+    )
 
 
-def _facts(change: IncidentChange | SuspectedCause, text: Texts) -> str:
+def _alone(series: SeriesFacts, group: Group, text: Texts) -> ListedIncident:
+    row = series.row
+    return ListedIncident(
+        group=group,
+        title=text.translated(subject_words(row)),
+        since=row.since,
+        effect=step_effect(row),
+        series=[series],
+        since_run=row.since_run,
+    )
+
+
+def _changed_with(change: IncidentChange | SuspectedCause, text: Texts) -> str:
     return text.translated(facts_in_words(fact for fact in change.metadata if fact.seen != "later"))
+
+
+def incidents_table(rows: Sequence[ListedIncident], text: Texts, *, title: str, about: str, root: str = "") -> Table:
+    """A row an incident, its series folded in; `root` is the folder of the site, seen from the page."""
+    columns = [
+        (text("Effect on the step"), "number"), (text("Incident"), "text"), (text("History"), "text"),
+        (text("Since"), "text"), (text("State"), "text"),
+    ]  # fmt: skip
+    cells = [_cells(row, text, root) for row in rows[:SHOWN]]
+    return Table(columns, cells, about_first(about, SHOWN, len(rows), text), title, stacks=True)
+
+
+def _cells(row: ListedIncident, text: Texts, root: str) -> list[str]:
+    kind, word = _STATES[row.group]
+    is_faint = is_small(row.effect) and row.group in {"new", "ongoing", "suspect"}
+    return [
+        _effect(row, text),
+        _name_cell(row, text, root),
+        drawn(spark(row.lead, text)),
+        linked(row.since, f"{root}runs/{file_name(row.since_run)}.html" if row.since_run else None),
+        stated("minor" if is_faint else kind, text.word(word), row.state),
+    ]
+
+
+def _effect(row: ListedIncident, text: Texts) -> str:
+    lead = row.lead.row
+    if row.effect is None:
+        return changed(lead.change, text("share of the step unknown"), lead.better, minor=True)
+    of = lead.metric if lead.scope == METRIC else text("less than the floor") if is_small(row.effect) else None
+    return changed(row.effect, of, lead.better if lead.scope == METRIC else "lower", minor=is_small(row.effect))
+
+
+def _name_cell(row: ListedIncident, text: Texts, root: str) -> str:
+    """What an incident is called, the shapes of its operator, what changed with it, and its series."""
+    parts = [_series_line(series, text, root) for series in row.series[:SHOWN_SERIES]]
+    if len(row.series) > SHOWN_SERIES:
+        parts.append((text("and {count} more", count=len(row.series) - SHOWN_SERIES), None, ""))
+    count = text("{count} series", count=len(row.series)) if len(row.series) > 1 else text("1 series")
+    notes = ["" if row.causes else largest_part(row.lead, text), shapes_of(row, text), row.changed_with]
+    return named(row.title, series_link(row.lead, root), notes, f"{count} · {row.id}" if row.id else count, parts)
+
+
+def _series_line(series: SeriesFacts, text: Texts, root: str) -> tuple[str, str | None, str]:
+    """The name of a series, its page, and how it changed."""
+    row = series.row
+    levels = " → ".join(
+        text.translated(value_words(value, row.unit)) for value in (row.before, row.after) if value is not None
+    )
+    place = text.place(row.rank_id, None)
+    return (
+        short(text.series(row)),
+        series_link(series, root),
+        " · ".join(part for part in (show(row.change, "change"), levels, place) if part),
+    )
+
+
+def shapes_of(row: ListedIncident, text: Texts) -> str:
+    """The input shapes of the operator that an incident is about, where it is about one."""
+    named = {cause.op_name for cause in row.causes[:1]} if row.causes else {row.lead.row.op_name}
+    for series in row.series:
+        if series.input_shapes and series.row.op_name in named:
+            return text("input shapes {shapes}", shapes=series.input_shapes)
+    return ""
+
+
+def largest_part(series: SeriesFacts, text: Texts) -> str:
+    """The largest part of a step's change, where it is known; the operator's only where no cause names it."""
+    attribution = series.row.attribution
+    if attribution is None:
+        return ""
+    parts = {
+        text.word("communication_not_overlapped"): attribution.communication_not_overlapped_us or 0.0,
+        text.word("free"): attribution.free_us or 0.0,
+    }
+    for operator in attribution.operators[:1]:
+        name = text.translated(operator_words(operator.op_type, operator.op_name))
+        why = text.translated(reason_words(operator.cause))
+        parts[text("{part} ({cause})", part=name, cause=why)] = operator.difference_us
+    name, part_us = max(parts.items(), key=lambda part: abs(part[1]))
+    if not part_us:
+        return ""
+    return text(
+        "{part}: {difference} us of {total} us per step",
+        part=name,
+        difference=f"{part_us:+,.4g}",
+        total=f"{attribution.total_us:+,.4g}",
+    )
 
 
 def spark(series: SeriesFacts, text: Texts) -> Markup:
     """The newest nights of a series as a small line, its last change marked."""
     values = series.values[-SPARK_NIGHTS:].tolist()
+    if not values:
+        return Markup()
     offset = len(series.nights) - len(values)
     mark = next((shift.start - offset for shift in reversed(series.shifts) if shift.start >= offset), None)
     levels = {"low": min(values), "high": max(values), "now": values[-1]}

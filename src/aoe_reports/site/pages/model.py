@@ -17,13 +17,24 @@ from aoe_reports.model.history.metrics import loss
 from aoe_reports.model.history.runs import StepTimes
 from aoe_reports.model.rows import as_mapping
 from aoe_reports.model.texts import N_
+from aoe_reports.present.drawings.charts import Frame, days_of
 from aoe_reports.present.night import night_headline
 from aoe_reports.present.reports.incidents import is_open, is_suspected
 from aoe_reports.present.values import plain, show
-from aoe_reports.site.cells import Table, about_first, changed, drawn, head, level, linked, marked, short, stated
-from aoe_reports.site.charts import Frame, days_of
+from aoe_reports.site.cells import (
+    Table,
+    about_first,
+    changed,
+    drawn,
+    head,
+    interval,
+    level,
+    linked,
+    marked,
+    short,
+    stated,
+)
 from aoe_reports.site.pages.comparison import page_of, pairs_of
-from aoe_reports.site.pages.effects import MINOR, by_effect_on_step, look_of
 from aoe_reports.site.pages.history import (
     HistoryFigure,
     Look,
@@ -34,9 +45,9 @@ from aoe_reports.site.pages.history import (
     versions_in,
     watch_of,
 )
-from aoe_reports.site.pages.incidents import incidents_table, spark
-from aoe_reports.site.pages.overview import interval, run_row, runs_table
-from aoe_reports.site.pages.triage import state_of, tone_of
+from aoe_reports.site.pages.incidents import incidents_table, listed_incidents, spark
+from aoe_reports.site.pages.overview import run_row, runs_table
+from aoe_reports.site.pages.triage import MINOR, by_effect_on_step, look_of, state_of, tone_of
 from aoe_reports.site.places import file_name, series_link
 from aoe_reports.site.render import Content
 from aoe_reports.site.texts import Texts
@@ -80,7 +91,7 @@ def model_page(model: str, facts: StoreFacts, text: Texts) -> Content:
         "histories": _histories(steps, incidents, facts, text),
         "operators": _operators_table(operators, facts, text),
         "query": quote_plus(plain(model)),
-        "incidents": incidents_table(facts, text, model=model, root=_ROOT),
+        "incidents": _incidents_table(model, facts, text),
         **_rank_tables(steps, text),
         "runs": runs_table(runs[: -SHOWN_RUNS - 1 : -1], f"{_ROOT}runs/", text),
         "runs_title": text("The newest {shown} of {count} runs", shown=min(SHOWN_RUNS, len(runs)), count=len(runs)),
@@ -97,6 +108,12 @@ def model_page(model: str, facts: StoreFacts, text: Texts) -> Content:
         ],
         "runs": [run_row(run) for run in runs],
     }
+
+
+def _incidents_table(model: str, facts: StoreFacts, text: Texts) -> Table:
+    rows = [row for group in listed_incidents(facts, text, model).values() for row in group]
+    about = text("What changed together, by its cause; the largest effect on the step first.")
+    return incidents_table(rows, text, title=text("Incidents"), about=about, root=_ROOT)
 
 
 def _steps(series: Sequence[SeriesFacts]) -> list[SeriesFacts]:

@@ -7,29 +7,27 @@ from datetime import date, timedelta
 from itertools import chain
 from typing import NamedTuple
 
-from aoe_reports.history.site_facts import RunFacts, SeriesFacts, StoreFacts, speed_up
+from aoe_reports.history.site_facts import RunFacts, StoreFacts, speed_up
 from aoe_reports.model.documents import JsonObject
 from aoe_reports.model.findings import SEVERITIES, Finding
-from aoe_reports.model.history.causes import past_night_in_words, reason_words
-from aoe_reports.model.history.changes import SeriesChange
+from aoe_reports.model.history.causes import models_in_words, past_night_in_words
+from aoe_reports.model.history.changes import MIN_STEP_SHARE, by_effect, is_small
 from aoe_reports.model.history.listings import ListedRun
-from aoe_reports.model.history.runs import StepTimes
 from aoe_reports.model.rows import as_mapping
 from aoe_reports.model.texts import N_
 from aoe_reports.present.night import headline, night_headline
 from aoe_reports.present.reports.night_content import Night
-from aoe_reports.present.reports.series_cells import has_metrics
 from aoe_reports.present.values import plain, show
-from aoe_reports.site.cells import Table, cell, changed, drawn, head, level, linked, short, stated
-from aoe_reports.site.pages.comparison import page_of, pairs_of
-from aoe_reports.site.pages.incidents import incidents_table, spark
-from aoe_reports.site.pages.triage import NEW_NIGHTS, Group, grouped, state_of, sure_effect, tone_of
-from aoe_reports.site.places import file_name, model_file, series_link
+from aoe_reports.site.cells import Table, cell, head, linked, short, stated, words
+from aoe_reports.site.pages.cards import Card, model_cards
+from aoe_reports.site.pages.incidents import ListedIncident, incidents_table, listed_incidents
+from aoe_reports.site.pages.triage import OPEN, Group, Tone, grouped, tone_of
+from aoe_reports.site.places import file_name, model_file
 from aoe_reports.site.render import Content
 from aoe_reports.site.texts import Texts
 
-SHOWN = 25
-"""Series of one group on the first page: more fit no screen, and the list of series has them."""
+SHOWN_CARDS, SHOWN_NAMES = 24, 3
+"""Models with a card, the others stand in a table; and those that the headline names of each kind."""
 SHOWN_RUNS, SHOWN_FINDINGS, SHOWN_DATES, SHOWN_PAST = 30, 30, 5, 10
 
 
@@ -38,43 +36,43 @@ class _Words(NamedTuple):
     about: str
 
 
-_GROUPS: Mapping[str, _Words] = N_(
+_GROUPS: Mapping[Group, _Words] = N_(
     {
-        "new": _Words("New", "Slower since one of the last {nights} nights. Find out what changed on that night."),
-        "ongoing": _Words("Ongoing", "Slower for a longer time. Investigate these series or acknowledge them."),
+        "new": _Words("New", ""),
+        "ongoing": _Words("Ongoing", ""),
+        "suspect": _Words(
+            "Suspected", "The newest one or two nights are outliers: run the night again before you investigate."
+        ),
         "acknowledged": _Words("Acknowledged", "Slower, and acknowledged."),
         "recovered": _Words("Recovered", "Back at the previous level. No action is needed."),
         "improved": _Words("Improved", "Faster. Check whether the workload is still the same."),
-        "suspect": _Words(
-            "Suspected change", "The newest one or two nights are outliers: run the night again before you investigate."
-        ),
     }
 )
+_OPEN = "open"
+"""The section of incidents that are new or ongoing."""
 
 
 def overview(facts: StoreFacts, text: Texts) -> Content:
     """The first page, and its JSON."""
-    groups = grouped(facts)
-    said, more, tone = _headline(facts, text)
+    groups, incidents = grouped(facts), listed_incidents(facts, text)
+    cards = model_cards(facts, incidents, text) if facts.nights else []
+    said, more, tone = _headline(facts, cards, text)
     tonight = [run for run in facts.runs if run.night == facts.nights[-1]]
     findings = [*facts.findings, *chain.from_iterable(run.findings for run in tonight)]
     watched = set(facts.nights[-facts.watched_nights :])
     odd = [run for run in reversed(facts.runs) if run.night in watched and run.status in {"incomplete", "damaged"}]
-    model_columns = [
-        (text("Model"), "text"), (text("Step time"), "text"), *text.columns(StepTimes, "step_ms"), (text("State"), "text"),
-        (text("Newest night"), "text"), (text("Tuning (AOE)"), "text"),
-    ]  # fmt: skip
     page = {
         "title": text("Overview"),
         "headline": said,
         "more": more,
         "tone": tone,
-        "facts": _facts(facts, text) if facts.nights else [],
-        "tiles": _tiles(groups, text) if facts.nights else [],
-        "incidents": incidents_table(facts, text),
-        "groups": [(key, _group(key, members, text)) for key, members in groups.items() if members],
-        "models": Table(model_columns, [_model(model, facts, text) for model in _models(facts)]),
-        "compared": [(model, f"{page_of(model)}.html") for model in pairs_of(facts)],
+        "facts": [(text("Newest night"), facts.nights[-1])] if facts.nights else [],
+        "tiles": _tiles(incidents, text) if facts.nights else [],
+        "cards": cards[:SHOWN_CARDS],
+        "others": _others_table(cards[SHOWN_CARDS:], text),
+        "legend": _legend(text),
+        "incidents": list(_incident_tables(incidents, text)),
+        "tunings": _tunings(facts, text),
         "health": list(_health(facts, tonight, text)),
         "not_whole": [_not_whole_run(run, text) for run in odd[:SHOWN_RUNS]],
         "not_whole_said": text(
@@ -89,6 +87,9 @@ def overview(facts: StoreFacts, text: Texts) -> Content:
     return page, {
         "rows": [as_mapping(row) for row in facts.regressions],
         "incidents": [as_mapping(incident) for incident in facts.incidents.values()],
+        "models": [
+            {"model": card.model, "state": card.state, "change": card.change, "cause": card.cause} for card in cards
+        ],
         "suspicions": [as_mapping(suspicion) for suspicion in facts.suspicions],
         "past_nights": [as_mapping(night) for night in facts.past_nights],
         "missing": facts.missing,
@@ -100,149 +101,134 @@ def overview(facts: StoreFacts, text: Texts) -> Content:
     }
 
 
-def _tiles(groups: Mapping[Group, Sequence[SeriesFacts]], text: Texts) -> list[tuple[Group, str, int]]:
-    """The number of series of each group; no tile where nothing was acknowledged."""
+def _tiles(incidents: Mapping[Group, Sequence[ListedIncident]], text: Texts) -> list[tuple[Group, str, int, str, str]]:
+    """(group, title, number of incidents, section, colour) of each group; no tile where nothing was acknowledged."""
     return [
-        (key, text(_GROUPS[key].title), len(members))
-        for key, members in groups.items()
-        if members or key != "acknowledged"
+        (
+            key,
+            text(_GROUPS[key].title),
+            len(rows),
+            _OPEN if key in OPEN else key,
+            "minor" if all(is_small(row.effect) for row in rows) else key,
+        )
+        for key, rows in incidents.items()
+        if rows or key != "acknowledged"
     ]
 
 
-def _headline(facts: StoreFacts, text: Texts) -> tuple[str, str, str]:
-    """(headline of the night report, what follows it, its tone)."""
+def _incident_tables(incidents: Mapping[Group, Sequence[ListedIncident]], text: Texts) -> Iterator[tuple[str, Table]]:
+    """(section, table) of what is open, and of each other group."""
+    opened = sorted((row for key in OPEN for row in incidents[key]), key=lambda row: by_effect(row.effect))
+    about = text(
+        "What changed together is one incident; the largest effect on the step first. Grey: less than {floor} of the step, "
+        "by which a step scatters from night to night.",
+        floor=show(MIN_STEP_SHARE, "percent"),
+    )
+    if opened:
+        yield _OPEN, incidents_table(opened, text, title=text("Open incidents"), about=about)
+    for key, rows in incidents.items():
+        if rows and key not in OPEN:
+            words = _GROUPS[key]
+            yield key, incidents_table(rows, text, title=text(words.title), about=text(words.about))
+
+
+def _legend(text: Texts) -> list[tuple[str, str]]:
+    """(class, what it is) of the marks in the charts of cards."""
+    return [
+        ("plot", text("step time")), ("level", text("level")), ("band", text("95% range of normal nights")),
+        ("mark", text("level shift")), ("noted", text("new version")), ("odd-night", text("single night that differed")),
+    ]  # fmt: skip
+
+
+def _others_table(cards: Sequence[Card], text: Texts) -> Table:
+    """Models without a card."""
+    columns = [(text("Model"), "text"), (text("Change"), "number"), (text("State"), "text"), (text("Cause"), "text")]
+    rows = [
+        [
+            head(card.name, card.page),
+            f'<td class="number">{words(card.effect)}</td>',
+            stated(card.state, card.word),
+            cell(card.cause),
+        ]
+        for card in cards
+    ]
+    return Table(columns, rows, title=text("More models"))
+
+
+def _tunings(facts: StoreFacts, text: Texts) -> Table:
+    """The newest tuning of each model that has one."""
+    of_model = {run.model: run for run in facts.runs if run.is_tuning}
+    rows = [
+        [head(model, f"{model_file(model)}.html"), _aoe(model, [run], facts, text)]
+        for model, run in sorted(of_model.items())
+    ]
+    return Table([(text("Model"), "text"), (text("Tuning (AOE)"), "text")], rows)
+
+
+def _headline(facts: StoreFacts, cards: Sequence[Card], text: Texts) -> tuple[str, str, Tone]:
+    """(how many models are slower and the worst of them, what was not measured, the tone of both)."""
     if not facts.nights:
         return (
             text.translated(headline(Night(night=None))),
             text("Store a first night: aoe-reports ingest PATH --store {store}", store="URI"),
             "calm",
         )
-    tonight = night_headline(
-        facts.regressions,
-        incidents=facts.incidents.values(),
-        suspicions=facts.suspicions,
-        remark=facts.remark,
-        not_measured=[*facts.missing, *facts.absent],
-    )
-    said = plain(text.translated(tonight))
-    return said, "", tone_of(facts.regressions)
+    absent = [*facts.missing, *facts.absent]
+    unmeasured = text("Not measured: {models}.", models=text.translated(models_in_words(absent))) if absent else ""
+    if facts.remark is not None or not any(card.chart for card in cards):
+        told = night_headline(facts.regressions, suspicions=facts.suspicions, remark=facts.remark)
+        return plain(text.translated(told)), unmeasured, tone_of(facts.regressions)
+    return _models_sentence(cards, text), unmeasured, _tone_of_models(cards)
 
 
-def _facts(facts: StoreFacts, text: Texts) -> list[tuple[str, str]]:
+def _models_sentence(cards: Sequence[Card], text: Texts) -> str:
+    slower, suspected, quicker = ([card for card in cards if card.tone == tone] for tone in ("bad", "odd", "good"))
+    said = text("No model is slower.")
+    if slower:
+        said = text(
+            "{count} of {models} models slower: {named}.",
+            count=len(slower),
+            models=len(cards),
+            named=_named_with_change(slower, text),
+        )
+    more = []
+    if suspected:
+        more.append(text("Suspected: {models}.", models=_named_with_change(suspected, text)))
+    if quicker:
+        more.append(text("Improved: {models}.", models=_named_with_change(quicker, text)))
+    return text.joined(" ", [said, *more])
+
+
+def _named_with_change(cards: Sequence[Card], text: Texts) -> str:
+    named = [f"{card.name} {card.effect}" for card in cards[:SHOWN_NAMES]]
+    if len(cards) > SHOWN_NAMES:
+        named.append(text("and {count} more", count=len(cards) - SHOWN_NAMES))
+    return text.joined(", ", named)
+
+
+def _tone_of_models(cards: Sequence[Card]) -> Tone:
+    tones = {card.tone for card in cards}
+    return "bad" if "bad" in tones else "odd" if "odd" in tones else "calm"
+
+
+def _judged(facts: StoreFacts, text: Texts) -> Iterator[str]:
+    """How many series were judged, and how often they may raise a false alarm."""
     budget = facts.budget
-    return [
-        (text("Newest night"), facts.nights[-1]),
-        (text("Models"), show(len(_models(facts)), "integer")),
-        (
-            text("Series judged"),
-            text("{part} of {whole}", part=show(budget.eligible, "integer"), whole=show(budget.series, "integer")),
-        ),
-        (
-            text("Allowed false alarms"),
-            text("{number} a year, all series together", number=f"{budget.false_alarms_per_year:g}"),
-        ),
-    ]
-
-
-def cause_of(series: SeriesFacts, text: Texts) -> str:
-    """The operators that explain the change of a step, in a line; empty for other series."""
-    attribution = series.row.attribution
-    if not attribution:
-        return ""
-    named = [
-        text(
-            "{part} ({cause})",
-            part=f"{short(operator.op_name or operator.op_type or '?')} {operator.difference_us:+,.1f} us",
-            cause=text.translated(reason_words(operator.cause)),
-        )
-        for operator in attribution.operators[:2]
-    ]
-    total = abs(attribution.total_us)
-    for key, value in (
-        ("communication_not_overlapped", attribution.communication_not_overlapped_us),
-        ("free", attribution.free_us),
-    ):
-        if value is not None and total and abs(value) >= total / 4:
-            named.append(f"{text.word(key)} {value:+,.1f} us")
-    return text.joined("; ", named)
-
-
-def _group(key: Group, members: Sequence[SeriesFacts], text: Texts) -> Table:
-    said = [text(_GROUPS[key].about, nights=NEW_NIGHTS)]
-    if key in {"new", "ongoing"}:
-        said.append(
-            text(
-                "Sorted by the lower bound of the effect on the step, largest first: the end of the 95% interval nearer "
-                "to 0, multiplied by the share of the step."
-            )
-        )
-    if len(members) > SHOWN:
-        count = len(members)
-        said.append(
-            text("The first {shown} of {count} are shown; the list of series contains all.", shown=SHOWN, count=count)
-        )
-    levels = text("After, before") if has_metrics([member.row for member in members]) else text("After, before (ms)")
-    columns = [
-        (text("Item"), "text"), *text.columns(SeriesChange, "change", "since"), (text("Effect on step (lower bound)"), "number"),
-        (levels, "number"), (text("Attributed to"), "text"),
-    ]  # fmt: skip
-    rows = [_changed_row(series, text) for series in members[:SHOWN]]
-    return Table(columns, rows, " ".join(said), text(_GROUPS[key].title))
-
-
-def _changed_row(series: SeriesFacts, text: Texts) -> list[str]:
-    row = series.row
-    share = 1.0 if row.scope == "step" else series.share_of_step
-    part = text("{share} of the step", share=show(share, "percent")) if share is not None else text("share unknown")
-    named = " ".join(part for part in (row.op_type, row.op_name) if part)
-    return [
-        head(text.series(row), series_link(series), _where(series, text)),
-        changed(row.change, interval(row.ci_low, row.ci_high), row.better),
-        linked(row.since, f"runs/{file_name(row.since_run)}.html" if row.since_run else None),
-        cell(sure_effect(series), "change", part),
-        level(row.after, row, row.before),
-        cell(cause_of(series, text) or named),
-    ]
-
-
-def _where(series: SeriesFacts, text: Texts) -> str:
-    row = series.row
-    place = text.place(row.rank_id, row.device_id)
-    return " · ".join([text.translated(row.scope), str(row.hardware), *([place] if place else [])])
-
-
-def interval(low: float | None, high: float | None) -> str:
-    """The 95 % interval of a change."""
-    return "" if low is None or high is None else f"{show(low, 'change')} … {show(high, 'change')}"
+    yield text(
+        "Series judged: {part} of {whole}; together they may raise {number} false alarms a year.",
+        part=show(budget.eligible, "integer"),
+        whole=show(budget.series, "integer"),
+        number=f"{budget.false_alarms_per_year:g}",
+    )
 
 
 def _models(facts: StoreFacts) -> list[str]:
     return sorted({run.model for run in facts.runs})
 
 
-def _model(model: str, facts: StoreFacts, text: Texts) -> list[str]:
-    runs = [run for run in facts.runs if run.model == model]
-    slowest = facts.slowest_of(model)
-    ran = [cell(max(run.night for run in runs)), _aoe(model, runs, facts, text)]
-    place = f"{model_file(model)}.html"
-    if slowest is None:
-        return [head(model, place), cell(None), cell(None, "ms"), cell(None), *ran]
-    state, change = state_of(slowest.row), slowest.row.change
-    return [
-        head(model, place, _where(slowest, text)),
-        drawn(spark(slowest, text)),
-        cell(float(slowest.values[-1]), "ms"),
-        stated(state, text.word(state), show(change, "change") if change is not None else ""),
-        *ran,
-    ]
-
-
 def _aoe(model: str, runs: Sequence[RunFacts], facts: StoreFacts, text: Texts) -> str:
     """The newest tuning of a model: what it claims, and what was measured."""
-    tunings = [run for run in runs if run.is_tuning]
-    if not tunings:
-        return cell(text("no tuning stored"))
-    last = tunings[-1]
+    last = runs[-1]
     kind = str(last.body.get("kind") or "?").upper()
     said = text("{kind} on {night}: {status}", kind=kind, night=last.night, status=text.translated(last.status))
     gain = speed_up(*last.claimed_ms)
@@ -275,6 +261,7 @@ def _health(facts: StoreFacts, tonight: Sequence[RunFacts], text: Texts) -> Iter
     watched = facts.nights[-facts.watched_nights :]
     gaps = [line for model in _models(facts) for line in _gaps(model, facts, watched[0], text)]
     yield from gaps or [text("Every model ran every night.")]
+    yield from _judged(facts, text)
     past = facts.past_nights[::-1]
     yield from (text.translated(past_night_in_words(one)) for one in past[:SHOWN_PAST])
     if len(past) > SHOWN_PAST:

@@ -20,11 +20,11 @@ from aoe_reports.model.history.changes import (
 )
 from aoe_reports.model.history.metrics import loss
 from aoe_reports.model.texts import N_
+from aoe_reports.present.drawings.charts import waterfall
 from aoe_reports.present.reports.night_words import place_words
 from aoe_reports.present.reports.series_cells import has_metrics
 from aoe_reports.present.values import plain, show
-from aoe_reports.site.cells import Table, cell, changed, head, level, linked, short, stated
-from aoe_reports.site.charts import waterfall
+from aoe_reports.site.cells import Table, cell, changed, head, interval, level, linked, short, stated
 from aoe_reports.site.pages.history import (
     Look,
     Marks,
@@ -34,7 +34,6 @@ from aoe_reports.site.pages.history import (
     value_title,
     watch_of,
 )
-from aoe_reports.site.pages.overview import interval
 from aoe_reports.site.pages.triage import slower_word, state_of
 from aoe_reports.site.places import file_name, model_file
 from aoe_reports.site.render import Context
@@ -460,7 +459,12 @@ def _breakdown(attribution: StepAttribution, text: Texts) -> Context:
         **said,
     )
     return {
-        "svg": waterfall(parts, (text("the step"), attribution.total_us), text("Change per step by component (us)")),
+        "svg": waterfall(
+            parts,
+            (text("the step"), attribution.total_us),
+            text("Change per step by component (us)"),
+            text("change per step (us)"),
+        ),
         "table": Table(columns, rows, about),
         "remarks": list(_remarks(attribution, text)),
     }

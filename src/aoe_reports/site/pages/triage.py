@@ -1,19 +1,25 @@
-"""Which changes come first in the morning: new, ongoing, acknowledged, recovered, improved; what is only suspected apart."""
+"""What comes first in the morning: changes by effect on the step, what is only suspected, what got better."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Literal
+from collections.abc import Iterable, Sequence
+from typing import Final, Literal
 
 from aoe_reports.history.site_facts import SeriesFacts, StoreFacts
-from aoe_reports.model.history.changes import SeriesChange
+from aoe_reports.model.history.changes import NOTICED, IncidentChange, SeriesChange, is_small
+from aoe_reports.model.history.changes import by_effect as by_step_share
 from aoe_reports.model.history.metrics import loss
-from aoe_reports.present.reports.incidents import is_open, is_suspected, matters
+from aoe_reports.present.reports.incidents import is_open, is_suspected
 
 Group = Literal["new", "ongoing", "acknowledged", "recovered", "improved", "suspect"]
-Tone = Literal["bad", "odd", "calm"]
-GROUPS: tuple[Group, ...] = ("new", "ongoing", "suspect", "acknowledged", "recovered", "improved")
+Tone = Literal["bad", "odd", "good", "calm"]
+GROUPS: Final[tuple[Group, ...]] = ("new", "ongoing", "suspect", "acknowledged", "recovered", "improved")
 """In the order in which they are read: what wants somebody to act comes first."""
+OPEN: Final[tuple[Group, ...]] = ("new", "ongoing")
+"""Slower, and nobody accepted it."""
+TONES: Final[dict[Group, Tone]] = {
+    "new": "bad", "ongoing": "bad", "suspect": "odd", "acknowledged": "calm", "recovered": "good", "improved": "good",
+}  # fmt: skip
 
 NEW_NIGHTS = 7
 """A slow-down that began in the last week is new: confirmed after three nights or a few more, and seen by every weekday's reader."""
@@ -36,15 +42,25 @@ def group_of(row: SeriesChange, nights: Sequence[str]) -> Group | None:
 
 
 def grouped(facts: StoreFacts) -> dict[Group, list[SeriesFacts]]:
-    """The series of each group in the order in which they are read."""
+    """The series of each group, the largest sure effect first."""
     groups: dict[Group, list[SeriesFacts]] = {key: [] for key in GROUPS}
     for series in facts.series:
         group = group_of(series.row, facts.nights)
         if group is not None:
             groups[group].append(series)
     for members in groups.values():
-        members.sort(key=by_effect)
+        members.sort(key=by_sure_effect)
     return groups
+
+
+def group_of_incident(
+    incident: IncidentChange, members: Iterable[SeriesFacts], nights: Sequence[str], *, is_open: bool
+) -> Group | None:
+    """The group of an incident: of what is open by its first night, else the most urgent of its series; None of what is past."""
+    if is_open:
+        return "new" if incident.since in nights[-NEW_NIGHTS:] else "ongoing"
+    groups = {group_of(one.row, nights) for one in members if one.row.incident == incident.incident}
+    return next((group for group in GROUPS[2:] if group in groups), None)
 
 
 def state_of(row: SeriesChange) -> str:
@@ -59,9 +75,37 @@ def slower_word(state: str, lost: float | None, *, accepted: bool) -> str:
     return "acknowledged" if accepted and slower else state
 
 
+def step_effect(row: SeriesChange) -> float | None:
+    """What a change adds to a step, as a share of it: of what is measured as a whole the change itself."""
+    return row.change if row.scope in NOTICED else row.step_share
+
+
+def is_minor(row: SeriesChange) -> bool:
+    """Whether a change is known to be a minor part of a step: no page shows it in a colour."""
+    return is_small(step_effect(row))
+
+
+def look_of(row: SeriesChange) -> str:
+    """The class of the colour of a change: worse, better, or too small to matter; empty where nothing changed."""
+    if row.change is None:
+        return ""
+    if is_minor(row):
+        return MINOR
+    return "slower-word" if loss(row.change, row.better) > 0 else "quicker-word"
+
+
+MINOR = "minor"
+"""The look of what is too small to matter."""
+
+
+def by_effect_on_step(row: SeriesChange) -> tuple[object, ...]:
+    """Sort key: what changed first, of that the largest effect on the step; an unknown one before small ones."""
+    return row.state is None, *by_step_share(step_effect(row))
+
+
 def tone_of(rows: Sequence[SeriesChange]) -> Tone:
     """The colour of the headline, by what slow-downs add to a step, not by the number of series."""
-    large = [row for row in rows if matters(row)]
+    large = [row for row in rows if not is_minor(row)]
     if any(map(is_open, large)):
         return "bad"
     return "odd" if any(map(is_suspected, large)) else "calm"
@@ -81,7 +125,7 @@ def sure_effect(series: SeriesFacts) -> float | None:
     return None if share is None else sure_change(series.row) * share
 
 
-def by_effect(series: SeriesFacts) -> tuple[float, float, str, str]:
+def by_sure_effect(series: SeriesFacts) -> tuple[float, float, str, str]:
     """Order within a group: the largest sure effect first; where it is not known, the largest sure change."""
     effect = sure_effect(series)
     return (-abs(effect or 0.0), -abs(sure_change(series.row)), str(series.row.workload), series.id)

@@ -14,10 +14,9 @@ from aoe_reports.history.site_facts import RunFacts, SeriesFacts, StoreFacts, sp
 from aoe_reports.model.history.listings import ListedVerdict
 from aoe_reports.model.rows import column, row
 from aoe_reports.model.texts import N_
+from aoe_reports.present.drawings.charts import days_of, history_chart
 from aoe_reports.present.values import show
-from aoe_reports.site.cells import Table, cell, head, stated
-from aoe_reports.site.charts import days_of, history_chart
-from aoe_reports.site.pages.overview import interval
+from aoe_reports.site.cells import Table, cell, head, interval, stated
 from aoe_reports.site.pages.run import VERDICTS
 from aoe_reports.site.places import file_name
 from aoe_reports.site.render import Content
@@ -355,4 +354,4 @@ def _growth_chart(growth: Sequence[BankGrowth], text: Texts) -> str:
         sum=show(growth[-1].sum, "integer"),
     )
     sums = np.array([row.sum for row in growth], dtype=np.float64)
-    return history_chart(days_of(tuple(row.night for row in growth)), sums, [], None, [], said)
+    return history_chart(days_of(tuple(row.night for row in growth)), sums, [], None, [], said, unit=text("entries"))

@@ -46,22 +46,22 @@ class AdviseOptions(PeakOptions, CaptureOptions):
 class AdviceRow:
     """One piece of advice on one device; bounds are the most that a step could get shorter, after overlap."""
 
-    position: int | None = column("#", "integer", default=None)
+    position: int | None = column(default=None)
     run: str = column()
     rank_id: int | None = column(default=None)
     device_id: int | None = column(default=None)
     rule: str = column("Rule")
     source: str = column()
-    op_type: str | None = column("Operator type", default=None)
+    op_type: str | None = column(default=None)
     op_name: str | None = column("Operator", default=None)
-    input_shapes: str | None = column("Input shapes", detail=True, default=None)
+    input_shapes: str | None = column(default=None)
     count: int | None = column("Tasks", "integer", detail=True, default=None)
     total_ns: int | None = column("Total", unit=US, detail=True, default=None)
     share: float | None = column("Share", "percent", detail=True, default=None)
-    bound_by: str | None = column("Bound by", "word", default=None)
+    bound_by: str | None = column(default=None)
     evidence: Mapping[str, Json] = column()
-    bound_us: float | None = column("Bound, per step", "us", default=None)
-    bound_share: float | None = column("Bound, share of the step", "percent", default=None)
+    bound_us: float | None = column(default=None)
+    bound_share: float | None = column(default=None)
     advice: str | None = column(default=None)
 
 
@@ -70,17 +70,17 @@ class Headline:
     """What the steps of one device consist of, in numbers and in one sentence; times are means of a step."""
 
     run: str = column()
-    rank_id: int | None = column()
-    device_id: int | None = column()
+    rank_id: int | None = column("Rank", "integer")
+    device_id: int | None = column("Device", "integer")
     headline: str = column()
     source: str = column()
-    steps: int = column()
-    step_us: float | None = column()
-    computing_share: float | None = column()
-    communication_not_overlapped_share: float | None = column()
+    steps: int = column("Steps", "integer")
+    step_us: float | None = column("Step", "us")
+    computing_share: float | None = column("Computing", "percent")
+    communication_not_overlapped_share: float | None = column("Not overlapped", "percent")
     overlapped_share: float | None = column()
-    free_share: float | None = column()
-    bound_saving_us: float = column()
+    free_share: float | None = column("Free", "percent")
+    bound_saving_us: float = column("Operator tuning saves at most", "us")
     bound_saving_share: float | None = column()
     advice: int = column()
 
@@ -147,7 +147,7 @@ class Advise(Question[AdviseOptions, _Part]):
             tables=(Rows(type=AdviceRow, rows=rows), Rows(type=Headline, rows=headlines, key="headlines")),
             headline=headline_of(headlines),
             highlights=highlights_of(rows),
-            sections=sections_of(rows, headlines),
+            sections=sections_of(rows, headlines, asked.options.top),
         )
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from aoe_reports.facts.bounds import StepShares
 from aoe_reports.model.arrays.columns import codes
 from aoe_reports.model.documents import Json
-from aoe_reports.model.texts import say
+from aoe_reports.model.texts import N_, say
 from aoe_reports.model.time_units import times_in_one_unit
 from aoe_reports.topics.advice.advice import Advice, Evidence, Facts, Rule, microseconds
 from aoe_reports.topics.advice.communicating import slow_calls_of
@@ -36,20 +36,27 @@ def headline(shares: StepShares, advice: Sequence[Advice]) -> str:
     free = shares.share(shares.free_ns) or 0.0
     largest = max(communication, free)
     said = say(
-        "computing takes {computing} of the step; communication that is not overlapped takes {share}"
-        if communication >= free
-        else "computing takes {computing} of the step; free time takes {share}",
-        computing=_percent(computing),
-        share=_percent(largest),
+        _PARTS[communication >= free, largest > computing], computing=_percent(computing), share=_percent(largest)
     )
     explained = _explained(shares, advice, said) if communication >= free else None
     if explained is not None:
         return explained
     if largest > computing:
-        return say("{parts}: look at the latter first", parts=said)
+        return say("{parts}: look at the former first", parts=said)
     if not advice:
         return say("{parts}: computing has the largest share, and no particular problem was found", parts=said)
     return say("{parts}: computing has the largest share; look at its operators first", parts=said)
+
+
+_PARTS = N_(
+    {
+        (True, True): "communication that is not overlapped takes {share} of the step; computing takes {computing}",
+        (True, False): "computing takes {computing} of the step; communication that is not overlapped takes {share}",
+        (False, True): "free time takes {share} of the step; computing takes {computing}",
+        (False, False): "computing takes {computing} of the step; free time takes {share}",
+    }
+)
+"""By whether there is more communication than free time, and whether there is more of that than of computing: the largest first."""
 
 
 def _explained(shares: StepShares, advice: Sequence[Advice], said: str) -> str | None:
@@ -58,7 +65,7 @@ def _explained(shares: StepShares, advice: Sequence[Advice], said: str) -> str |
     slow = next((one for one in advice if one.rule == "slow-call"), None)
     if slow is not None and (slow.saving_ns or 0) * 2 > whole_ns:
         return say(
-            "{parts}, most of it single calls: {call} takes {times} times as long as the median of its type",
+            "{parts}; most of the communication is single calls: {call} takes {times} times as long as the median of its type",
             parts=said,
             call=slow.op_name or slow.op_type,
             times=f"{slow.evidence['times_median']:,.0f}",
@@ -72,9 +79,9 @@ def _explained(shares: StepShares, advice: Sequence[Advice], said: str) -> str |
 
             rank = number_in_group(str(number), None if group is None else str(group))
         return say(
-            "{parts}: {waited} of {whole} {unit} of it is waiting for a rank that was not captured"
+            "{parts}: {waited} of {whole} {unit} of the communication is waiting for a rank that was not captured"
             if rank is None
-            else "{parts}: {waited} of {whole} {unit} of it is waiting for rank {rank}, which was not captured",
+            else "{parts}: {waited} of {whole} {unit} of the communication is waiting for rank {rank}, which was not captured",
             parts=said,
             waited=waited,
             whole=whole,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence, Sized
 from typing import Any
 
+from aoe_reports.model.by_key import lists_by_key
 from aoe_reports.model.history.causes import operator_words
 from aoe_reports.model.report import Grid, Highlight, Section
 from aoe_reports.model.rows import Column, columns_of, shown, telling_columns
@@ -12,6 +13,7 @@ from aoe_reports.model.texts import capital, join, say
 from aoe_reports.model.time_units import times_in_one_unit
 from aoe_reports.topics.advice.advice import Evidence
 from aoe_reports.topics.advice.advise import AdviceRow, Headline
+from aoe_reports.topics.advice.folding import AgreedAdvice, agreed_advice
 from aoe_reports.topics.advice.registry import RULES
 
 SOURCES = {
@@ -38,7 +40,7 @@ PARTS = {
 """What a step went on; what communication and computing do at once is part of computing."""
 
 TOLD = frozenset({"step_us", "steps", "source", "overlapped_share", *PARTS})
-"""Evidence of rules on whole steps that stands above the table of each device."""
+"""Evidence of rules on whole steps that stands with the steps of each device."""
 
 
 HIGHLIGHTS = 5
@@ -51,7 +53,9 @@ def headline_of(headlines: Sequence[Headline]) -> str:
     if slowest is None:
         return ""
     if len(headlines) > 1 and slowest.step_us:
-        return say("The longest step is that of {device}: {text}.", device=_device_of(slowest), text=slowest.headline)
+        several_runs = len({one.run for one in headlines}) > 1
+        device = _device_of(slowest) if several_runs else join(", ", _names_of(slowest))
+        return say("The longest step is that of {device}: {text}.", device=device, text=slowest.headline)
     return say("{text}.", text=capital(slowest.headline))
 
 
@@ -71,12 +75,16 @@ def _highlight(row: AdviceRow) -> Highlight:
     return Highlight("info", row.rule, message)
 
 
-def sections_of(rows: Sequence[AdviceRow], headlines: Sequence[Headline]) -> list[Section]:
-    """A section for each device, one on what to do (once a rule), one for msprof's own advice, one on what bounds are."""
-    ours = [row for row in rows if row.source != "prof_rule"]
-    sections = [_device(headline, ours) for headline in headlines]
+def sections_of(rows: Sequence[AdviceRow], headlines: Sequence[Headline], top: int) -> list[Section]:
+    """The advice on each run, what its steps consist of, what to do (once a rule), msprof's own advice, what bounds are."""
+    ours = lists_by_key((row.run, row) for row in rows if row.source != "prof_rule")
+    sections: list[Section] = []
+    for run, devices in lists_by_key((headline.run, headline) for headline in headlines).items():
+        sections += _of_run(devices, ours.get(run, []), top)
     if ours:
-        sections.append(Section("Recommended actions", lines=_what_to_do(ours)))
+        sections.append(
+            Section("Recommended actions", lines=_what_to_do([row for each in ours.values() for row in each]))
+        )
     stated = [shown(row) for row in rows if row.source == "prof_rule"]
     if stated:
         columns = (
@@ -88,34 +96,47 @@ def sections_of(rows: Sequence[AdviceRow], headlines: Sequence[Headline]) -> lis
     return [*sections, Section("How bounds are defined", [HOW])] if ours else sections
 
 
-def _device(headline: Headline, ours: Sequence[AdviceRow]) -> Section:
-    whose = (headline.run, headline.rank_id, headline.device_id)
-    mine = [row for row in ours if (row.run, row.rank_id, row.device_id) == whose]
-    sentences = [_said_of_step(headline)]
-    if not mine:
-        return Section(_device_of(headline), [*sentences, say("No rule gives any advice.")])
-    if len(mine) < headline.advice:
-        sentences.append(say("The {shown} with the largest bound of {count}.", shown=len(mine), count=headline.advice))
-    rows = [shown(row) for row in mine]
-    # names and numbers stand in the table; shapes, which are long, stand with the evidence
-    columns = [
-        column
-        for column in telling_columns(columns_of(AdviceRow), rows)
-        if column.key not in {"input_shapes", "bound_by"}
-    ]
-    return Section(_device_of(headline), sentences, Grid(tuple(columns), rows), lines=[*map(_evidence, mine)])
+def _of_run(devices: Sequence[Headline], ours: Sequence[AdviceRow], top: int) -> list[Section]:
+    """The advice on one run, with what the step of its one device consists of, else a row for each device."""
+    one_device = len(devices) == 1
+    title = _device_of(devices[0]) if one_device else devices[0].run
+    sentences = [_said_of_step(devices[0])] if one_device else []
+    advice = agreed_advice(ours, _evidence, one_device=one_device)
+    if not advice:
+        sentences.append(say("No rule gives any advice."))
+    if len(advice) > top or any(device.advice > top for device in devices):
+        count = devices[0].advice if one_device else len(advice)
+        sentences.append(
+            say("The {shown} with the largest bound of {count}.", shown=min(top, len(advice)), count=count)
+            if len(advice) < count or len(advice) > top
+            else say("Of each rank the {count} with the largest bound.", count=top)
+        )
+    table = Section(title, sentences, _grid(advice[:top]) if advice else None)
+    if one_device:
+        return [table]
+    steps = sorted(devices, key=lambda device: -(device.step_us or 0.0))
+    sources = join("; ", dict.fromkeys(SOURCES[device.source] for device in devices))
+    return [table, Section("Steps", [say("Source: {source}.", source=sources)], _grid(steps))]
+
+
+def _grid(rows: Sequence[AgreedAdvice] | Sequence[Headline]) -> Grid:
+    cells = [shown(row) for row in rows]
+    return Grid(telling_columns(columns_of(type(rows[0])), cells), cells)
 
 
 def _said_of_step(headline: Headline) -> str:
-    bound, source = headline.bound_saving_us, SOURCES[headline.source]
+    source = SOURCES[headline.source]
+    (bound,), unit = times_in_one_unit(headline.bound_saving_us * 1e3)
     if headline.step_us is None:
         return say(
-            "{text}. Operator tuning can save at most {bound:,.3f} us. Source: {source}.",
+            "{text}. Operator tuning can save at most {bound} {unit}. Source: {source}.",
             text=capital(headline.headline),
             bound=bound,
+            unit=unit,
             source=source,
         )
-    step = say("{step:,.3f} us", step=headline.step_us)
+    (time, bound), unit = times_in_one_unit(headline.step_us * 1e3, headline.bound_saving_us * 1e3)
+    step = say("{time} {unit}", time=time, unit=unit)
     if headline.steps > 1:
         step = say("{step} (mean of {steps})", step=step, steps=headline.steps)
     parts = [
@@ -124,20 +145,25 @@ def _said_of_step(headline: Headline) -> str:
         if getattr(headline, key) is not None
     ]
     return say(
-        "A step takes {step}; operator tuning can save at most {bound:,.3f} us of it. Source: {source}.",
+        "A step takes {step}; operator tuning can save at most {bound} {unit} of it. Source: {source}.",
         step=say("{step}: {parts}", step=step, parts=join(", ", parts)) if parts else step,
         bound=bound,
+        unit=unit,
         source=source,
     )
 
 
 def _device_of(row: Headline | AdviceRow) -> str:
-    names = [str(row.run)]
+    return join(", ", [str(row.run), *_names_of(row)])
+
+
+def _names_of(row: Headline | AdviceRow) -> list[str]:
+    names: list[str] = []
     if row.rank_id is not None:
         names.append(say("rank {rank}", rank=row.rank_id))
     if row.device_id is not None:
         names.append(say("device {device}", device=row.device_id))
-    return join(", ", names)
+    return names
 
 
 def _what_to_do(ours: Sequence[AdviceRow]) -> list[str]:
@@ -161,15 +187,11 @@ def _what_to_do(ours: Sequence[AdviceRow]) -> list[str]:
 
 
 def _evidence(row: AdviceRow) -> str:
+    """By which numbers a rule says it; the shapes, which may be long, last."""
     said = evidence_words(row.evidence)
     inputs = [] if row.input_shapes is None else [say("inputs {shapes}", shapes=row.input_shapes)]
-    words = [*inputs, *([said] if said else [])]
-    return say(
-        "{position}. {rule}: {evidence}",
-        position=row.position,
-        rule=row.rule,
-        evidence=join(", ", words) if words else say("based on the step components above"),
-    )
+    words = [*([said] if said else []), *inputs]
+    return join(", ", words) if words else ""
 
 
 def evidence_words(evidence: Evidence) -> str:

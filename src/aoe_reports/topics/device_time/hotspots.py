@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import chain
+from statistics import median
 from typing import TYPE_CHECKING, Literal
 
 from aoe_reports.engine.ask import asking
@@ -111,11 +112,15 @@ class Hotspots(Question[HotspotOptions, list[Hotspot]]):
         return [one for rank, mine in ranks.items() for one in _ranked(unit.run, rank, mine, chosen)]
 
     def finish(self, parts: Sequence[tuple[Unit, list[Hotspot]]], asked: Request[HotspotOptions]) -> Finished:
-        """The rankings below one another."""
-        rows = [one for _, part in parts for one in part]
+        """The rankings below one another; of a run of many ranks people are shown what is median, least and worst."""
+        from aoe_reports.model.rank_spread import sections_of_runs
+        from aoe_reports.topics.device_time.hotspots_of_ranks import hotspots_of_ranks
+
+        rows, top = [one for _, part in parts for one in part], asked.options.top
         return Finished(
             tables=(Rows(type=Hotspot, rows=rows, of_runs=True),),
             headline=_headline(rows, all_tasks=asked.options.all_tasks),
+            sections=sections_of_runs(rows, lambda of_run: [("", hotspots_of_ranks(of_run, top))]),
         )
 
 
@@ -140,10 +145,20 @@ def _headline(rows: Sequence[Hotspot], *, all_tasks: bool) -> str:
         time=time,
         unit=unit,
         tasks=count_of(most.count, "{number} task", "{number} tasks"),
-        others=""
-        if len(first) == 1
-        else count_of(len(first) - 1, " {number} other device below.", " {number} other devices below."),
+        others=_about_others(most, rows, len(first) - 1),
     )
+
+
+def _about_others(most: Hotspot, rows: Sequence[Hotspot], others: int) -> str:
+    """What the other ranks of a run of many take for the same, else how many other devices there are."""
+    from aoe_reports.model.rank_spread import has_many_ranks
+    from aoe_reports.topics.device_time.hotspots_of_ranks import key_of
+
+    alike = [row for row in rows if row.run == most.run and key_of(row) == key_of(most)]
+    if has_many_ranks(alike):
+        (time,), unit = times_in_one_unit(median(row.total_ns for row in alike))
+        return say(" The median of {count} ranks is {time} {unit}.", count=len(alike), time=time, unit=unit)
+    return count_of(others, " {number} other device below.", " {number} other devices below.") if others else ""
 
 
 def _read(

@@ -15,7 +15,7 @@ from aoe_reports.formats.ascend.capture import databases_with
 from aoe_reports.formats.ascend.tables import TIMELINES
 from aoe_reports.formats.capture import Capture
 from aoe_reports.formats.csv.summary import TableData
-from aoe_reports.formats.sources.discovery import discover
+from aoe_reports.formats.sources.discovery import discover, refuse_missing
 from aoe_reports.formats.sources.found import FoundFile
 from aoe_reports.formats.sources.identify import unreadable_file
 from aoe_reports.formats.sources.objects import asked_path
@@ -131,6 +131,7 @@ class Profile:
 def read_profile(path: Path | str, *, max_expanded: int | None = None) -> Profile:
     """Everything of the profilers below a path; compressed files may expand to `max_expanded` bytes each."""
     where = asked_path(path)
+    refuse_missing([where])
     discovery = discover([where], max_expanded=max_expanded)
     captures = tuple(capture for capture in group_captures(discovery.files) if capture.has_data)
     found = [*discovery.findings, *(finding for capture in captures for finding in capture.findings)]

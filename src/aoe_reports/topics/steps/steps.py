@@ -12,6 +12,7 @@ from aoe_reports.engine.question import CaptureOptions, Finished, Notes, Questio
 from aoe_reports.model.errors import ReadError
 from aoe_reports.model.findings import EXAMPLES_PER_RULE, Finding
 from aoe_reports.model.options import options
+from aoe_reports.model.report import Section
 from aoe_reports.model.rows import Rows, labelled
 from aoe_reports.model.texts import count_of, join, say
 from aoe_reports.model.time_units import times_in_one_unit
@@ -102,7 +103,17 @@ class Steps(Question[StepOptions, list["Step"]]):
                 Rows(type=Stage, rows=stages, key="stages", title="Stages of the pipeline"),
             ),
             headline=_headline(rows),
+            sections=_sections(rows, stages),
         )
+
+
+def _sections(rows: Sequence[Step], stages: Sequence[Stage]) -> list[Section] | None:
+    """Of a run of many ranks what is median, least and worst; with the stages of pipelines. None where no run has many."""
+    from aoe_reports.model.rank_spread import section_of_rows, sections_of_runs
+    from aoe_reports.topics.steps.steps_of_ranks import tables_of_ranks
+
+    sections = sections_of_runs(rows, tables_of_ranks)
+    return sections and [*sections, *([section_of_rows("Stages of the pipeline", [], stages)] if stages else [])]
 
 
 def _headline(rows: Sequence[Step]) -> str:

@@ -25,7 +25,8 @@ from aoe_reports.facts.bounds import (
 )
 from aoe_reports.facts.tasks import TaskSet
 from aoe_reports.formats.capture import Capture
-from aoe_reports.formats.sources.objects import absolute_of
+from aoe_reports.formats.sources.discovery import refuse_missing
+from aoe_reports.formats.sources.objects import absolute_of, asked_path
 from aoe_reports.model.arrays.columns import Mask, integers
 from aoe_reports.model.errors import UsageError
 from aoe_reports.model.findings import Finding, has
@@ -132,6 +133,7 @@ def make_plan(profile: Path, folder: Path, options: PlanOptions, environment: Ma
         raise UsageError(
             say("{folder}: a job was already started there; expected another folder for a new plan", folder=folder)
         )
+    refuse_missing([asked_path(profile)])
     findings: list[Finding] = []
     captures, unreadable = captures_of_run(profile, options.max_expanded, findings)
     before = None if options.after is None else read_plan(options.after)

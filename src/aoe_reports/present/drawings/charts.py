@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date
 from functools import lru_cache
@@ -12,13 +12,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from markupsafe import Markup
+from msgspec import json
 
-from aoe_reports.history.site_facts import Days, Floats
-from aoe_reports.site.as_json import as_json
-from aoe_reports.site.cells import words as as_text
+from aoe_reports.model.arrays.columns import Floats, Ints
+from aoe_reports.model.names import shorten_middle
+from aoe_reports.present.drawings.step import words as as_text
+from aoe_reports.present.values import width as text_width
 
 WIDTH, HEIGHT = 960, 240
-_LEFT, _RIGHT, _TOP, _BOTTOM = 72, 12, 10, 26
+_LEFT, _RIGHT, _TOP, _BOTTOM = 72, 12, 26, 26
 BUCKETS = 440
 """Columns of pixels that a line is drawn over: of more nights each column keeps its least and its greatest value."""
 
@@ -34,7 +36,7 @@ class Level:
 
 
 @lru_cache(maxsize=256)
-def days_of(nights: tuple[str, ...]) -> Days:
+def days_of(nights: tuple[str, ...]) -> Ints:
     """Dates as numbers of days (ordinals)."""
     return np.array([date.fromisoformat(night).toordinal() for night in nights], dtype=np.int64)
 
@@ -70,7 +72,7 @@ class Noted(NamedTuple):
 
 
 def history_chart(
-    days: Days,
+    days: Ints,
     values: Floats,
     levels: Sequence[Level],
     sigma: float | None,
@@ -79,8 +81,9 @@ def history_chart(
     *,
     noted: Noted = Noted(),  # noqa: B008 -- it never changes
     frame: Frame = LARGE,
+    unit: str = "",
 ) -> Markup:
-    """A history: days (date ordinals) and times (ms, NaN for none), its levels, the columns of its changes.
+    """A history: days (date ordinals) and values (NaN for none) in a unit, its levels, the columns of its changes.
 
     Around each level lies the band of 95 % of quiet nights: 1.96 sigma (relative) to both sides.
     """
@@ -100,6 +103,7 @@ def history_chart(
     x = _Axis(first, max(last, first + 1), _LEFT, frame.width - _RIGHT)
     y = _Axis(low, high if high > low else low + 1, frame.height - _BOTTOM, _TOP)
     drawn = [
+        f'<text class="tick" x="0" y="{_TOP - 14}">{as_text(unit)}</text>' if unit else "",
         *_frame(ticks, x, y, first, last),
         *(_band(level, across, x, y, spread) for level in levels if sigma is not None),
         *(f'<path class="baseline" d="M{_LEFT} {y(level):.1f}H{x.end}"/>' for level in marked),
@@ -183,7 +187,7 @@ def _lines(across: Floats, values: Floats, x: _Axis, y: _Axis, *, broken: bool) 
         if len(part) == 1:
             yield f'<circle class="dot" cx="{part[0, 0]}" cy="{part[0, 1]}" r="3"/>'
         else:
-            points = as_json(part.ravel())[1:-1].decode()  # numbers and commas
+            points = json.encode(part.ravel().tolist())[1:-1].decode()  # numbers and commas
             yield f'<polyline class="line" points="{points}"/>'
 
 
@@ -218,6 +222,49 @@ def _dates(first: int, last: int, *, inner: bool = True) -> Sequence[tuple[int, 
     between = range(1, 5) if inner and last - first >= FEW_DAYS else ()
     shown = [(first, "start"), *((first + (last - first) * place // 5, "middle") for place in between), (last, "end")]
     return [(day, date.fromordinal(day).isoformat(), side) for day, side in shown]
+
+
+CARD_WIDTH, CARD_HEIGHT = 420, 108
+_CARD_LEFT, _CARD_TOP, _CARD_BOTTOM = 66, 10, 88
+
+
+def card_chart(
+    days: Ints,
+    values: Floats,
+    levels: Sequence[Level],
+    sigma: float | None,
+    changes: Sequence[int],
+    words: str,
+    ends: tuple[str, str],
+    *,
+    versions: Sequence[int] = (),
+    past: Sequence[int] = (),
+) -> Markup:
+    """A history for a card: the nights, the band of normal ones, level shifts, new versions (ticks below) and bad nights (rings).
+
+    `ends` are the least and the greatest value in words; dates without a night leave a gap.
+    """
+    spread = math.exp(1.96 * sigma) if sigma is not None else 1.0
+    bounds = [end * factor for one in levels for end in (one.first, one.last) for factor in (spread, 1 / spread)]
+    low, high = min([float(values.min()), *bounds]), max([float(values.max()), *bounds])
+    x = _Axis(float(days[0]), max(float(days[-1]), days[0] + 1.0), _CARD_LEFT, CARD_WIDTH - 6)
+    y = _Axis(low, high if high > low else low + 1, _CARD_BOTTOM, _CARD_TOP)
+    across = np.asarray(days, dtype=np.float64)
+    drawn = [
+        *(_band(one, across, x, y, spread) for one in levels if sigma is not None),
+        *_lines(across, values, x, y, broken=True),
+        *(_level(one, across, x, y) for one in levels),
+        *(f'<path class="mark" d="M{x(across[at]):.0f} {_CARD_TOP - 4}V{_CARD_BOTTOM + 2}"/>' for at in changes),
+        *(f'<path class="noted" d="M{x(across[at]):.0f} {_CARD_TOP}V{_CARD_BOTTOM + 2}"/>' for at in versions),
+        *(f'<circle class="odd-night" cx="{x(across[at]):.0f}" cy="{y(values[at]):.0f}" r="4.5"/>' for at in past),
+        f'<circle class="dot" cx="{x(across[-1]):.0f}" cy="{y(values[-1]):.1f}" r="3"/>',
+        f'<text class="tick end" x="{_CARD_LEFT - 6}" y="{y(float(values.max())) + 4:.0f}">{as_text(ends[1])}</text>',
+        f'<text class="tick end" x="{_CARD_LEFT - 6}" y="{y(float(values.min())) + 4:.0f}">{as_text(ends[0])}</text>',
+        f'<text class="tick" x="{_CARD_LEFT}" y="{CARD_HEIGHT - 5}">{date.fromordinal(int(days[0])).isoformat()}</text>',
+        f'<text class="tick end" x="{CARD_WIDTH - 4}" y="{CARD_HEIGHT - 5}">{date.fromordinal(int(days[-1])).isoformat()}</text>',
+    ]
+    lead = f'<svg viewBox="0 0 {CARD_WIDTH} {CARD_HEIGHT}" class="history" role="img" aria-label="{as_text(words)}">'
+    return Markup(lead + "".join(drawn) + "</svg>")
 
 
 SPARK_WIDTH, SPARK_HEIGHT = 220, 44
@@ -288,23 +335,8 @@ def pair(before: float | None, after: float | None, most: float | None = None) -
     )
 
 
-def stacked(parts: Sequence[tuple[str, float]], words: str) -> Markup:
-    """Parts of a whole as one bar: (class, size)."""
-    whole = sum(size for _, size in parts)
-    if whole <= 0:
-        return Markup()
-    rects, left = [], 0.0
-    for kind, size in parts:
-        width = 600 * size / whole
-        rects.append(f'<rect class="{kind}" x="{left:.2f}" width="{width:.2f}" height="26"/>')
-        left += width
-    return Markup(
-        f'<svg viewBox="0 0 600 26" class="stack" preserveAspectRatio="none" role="img" aria-label="{as_text(words)}">{"".join(rects)}</svg>'
-    )
-
-
-def waterfall(parts: Sequence[tuple[str, float]], whole: tuple[str, float], words: str) -> Markup:
-    """Differences that add up to a whole, one below the other, each from where the one before ended."""
+def waterfall(parts: Sequence[tuple[str, float]], whole: tuple[str, float], words: str, unit: str = "us") -> Markup:
+    """Differences that add up to a whole, one below the other, each from where the one before ended; the axis names the unit."""
     total = whole[1]
     edges = [0.0]
     for _, size in parts:
@@ -312,25 +344,107 @@ def waterfall(parts: Sequence[tuple[str, float]], whole: tuple[str, float], word
     low, high = min(*edges, total, 0.0), max(*edges, total, 0.0)
     if high - low < MIN_DIFFERENCE:
         return Markup()
-    row, label = 24, 300
-    x = _Axis(low, high, label + 10, WIDTH - 90)
+    x = _Axis(low, high, _NAMES + 10, WIDTH - 90)
     rows = [(name, edges[place], edges[place + 1], size) for place, (name, size) in enumerate(parts)]
     rows.append((whole[0], 0.0, total, total))
-    height = row * len(rows) + 8
-    drawn = [f'<svg viewBox="0 0 {WIDTH} {height}" class="chart" role="img" aria-label="{as_text(words)}">']
-    drawn.append(f'<path class="grid" d="M{x(0.0):.1f} 0V{height}"/>')
+    bottom = _BAR_ROW * len(rows) + 8
+    drawn = [*_axis_below(_ticks(low, high), x, bottom, unit), f'<path class="zero" d="M{x(0.0):.1f} 0V{bottom}"/>']
     for place, (name, start, end, size) in enumerate(rows):
-        top = row * place + 6
+        top = _BAR_ROW * place + 6
         left, right = sorted((x(start), x(end)))
         kind = "slower" if size > 0 else "quicker"
-        shown = name if len(name) <= SHOWN_NAME else "…" + name[-SHOWN_NAME + 1 :]
+        shown = f"{size:+,.1f}" if abs(size) >= 1 else f"{size:+,.3f}"
         drawn.append(
-            f'<text class="tick end" x="{label}" y="{top + 12}">{as_text(shown)}</text>'
-            f'<rect class="{kind}" x="{left:.1f}" y="{top}" width="{max(right - left, 1):.1f}" height="16"/>'
-            f'<text class="tick" x="{right + 6:.1f}" y="{top + 12}">{size:+,.1f}</text>'
+            f'{_name_of_bar(name, top)}<rect class="{kind}" x="{left:.1f}" y="{top}" width="{max(right - left, 1):.1f}" height="16"/>'
+            f'<text class="tick" x="{right + 6:.1f}" y="{top + 12}">{shown}</text>'
         )
-    drawn.append("</svg>")
-    return Markup("".join(drawn))
+    return _framed(drawn, bottom + _AXIS, words)
+
+
+def ranking(rows: Sequence[tuple[str, float, str]], words: str) -> Markup:
+    """Bars from the longest to the shortest, each (name, length, words behind it)."""
+    longest = max((length for _, length, _ in rows), default=0.0)
+    room = max((_wide(behind) for _, _, behind in rows), default=0.0) + 12
+    x = _Axis(0.0, longest if longest > 0 else 1.0, _NAMES + 10, WIDTH - room)
+    drawn = []
+    for place, (name, length, behind) in enumerate(rows):
+        top = _BAR_ROW * place + 6
+        right = x(max(length, 0.0))
+        drawn.append(
+            f'{_name_of_bar(name, top)}<rect class="bar" x="{_NAMES + 10}" y="{top}" width="{right - _NAMES - 10:.1f}" height="16"/>'
+            f'<text class="tick" x="{right + 6:.1f}" y="{top + 12}">{as_text(behind)}</text>'
+        )
+    return _framed(drawn, _BAR_ROW * len(rows) + 8, words)
+
+
+@dataclass(frozen=True, slots=True)
+class Bars:
+    """Bars of one colour: a value for each label, or none, and the ends of its interval where they are known."""
+
+    kind: str
+    values: Sequence[float | None]
+    intervals: Sequence[tuple[float, float] | None] = ()
+
+
+def grouped(labels: Sequence[str], groups: Sequence[Bars], words: str, unit: str) -> Markup:
+    """Bars of several colours below each other for each label, their intervals as lines; the axis names the unit."""
+    ends = [end for group in groups for interval in group.intervals if interval for end in interval]
+    known = [value for group in groups for value in group.values if value is not None]
+    low, high = min([*known, *ends, 0.0]), max([*known, *ends, 0.0])
+    x = _Axis(low, high if high > low else low + 1, _NAMES + 10, WIDTH - 30)
+    row = _GROUPED_BAR * len(groups) + 10
+    bottom = row * len(labels) + 4
+    drawn = [*_axis_below(_ticks(low, high), x, bottom, unit), f'<path class="zero" d="M{x(0.0):.1f} 0V{bottom}"/>']
+    for place, label in enumerate(labels):
+        drawn.append(_name_of_bar(label, row * place + 4 + (row - 26) // 2))
+        for number, group in enumerate(groups):
+            top = row * place + 6 + _GROUPED_BAR * number
+            interval = group.intervals[place] if place < len(group.intervals) else None
+            drawn += _bar_and_interval(group.kind, group.values[place], interval, top, x)
+    return _framed(drawn, bottom + _AXIS, words)
+
+
+def _bar_and_interval(
+    kind: str, value: float | None, interval: tuple[float, float] | None, top: int, x: _Axis
+) -> Iterator[str]:
+    if value is not None:
+        left, right = sorted((x(0.0), x(value)))
+        yield f'<rect class="{kind}" x="{left:.1f}" y="{top}" width="{right - left:.1f}" height="{_GROUPED_BAR - 2}"/>'
+    if interval is not None:
+        yield f'<path class="interval" d="M{x(interval[0]):.1f} {top + _GROUPED_BAR / 2 - 1:g}H{x(interval[1]):.1f}"/>'
+
+
+_NAMES, _BAR_ROW, _GROUPED_BAR, _AXIS = 300, 24, 11, 36
+"""Pixels: what names of bars take, from bar to bar, from one to the next of a group, what an axis below takes."""
+
+
+def _name_of_bar(name: str, top: int) -> str:
+    return f'<text class="tick end" x="{_NAMES}" y="{top + 12}"><title>{as_text(name)}</title>{as_text(shorten_middle(name, SHOWN_NAME, text_width))}</text>'
+
+
+def _wide(text: str) -> float:
+    """About the pixels that a text takes."""
+    return _CHARACTER * text_width(text)
+
+
+_CHARACTER = 6.6
+
+
+def _axis_below(ticks: Sequence[float], x: _Axis, bottom: int, unit: str) -> Iterator[str]:
+    """Round values below bars, and the unit below these."""
+    for tick in ticks:
+        yield (
+            f'<path class="grid" d="M{x(tick):.1f} 0V{bottom}"/>'
+            f'<text class="tick middle" x="{x(tick):.1f}" y="{bottom + 14}">{tick:,.6g}</text>'
+        )
+    yield f'<text class="tick middle" x="{(x.start + x.end) / 2:.0f}" y="{bottom + 30}">{as_text(unit)}</text>'
+
+
+def _framed(drawn: Iterable[str], height: int, words: str) -> Markup:
+    """A chart of bars with its description."""
+    return Markup(
+        f'<svg viewBox="0 0 {WIDTH} {height}" class="chart" role="img" aria-label="{as_text(words)}">{"".join(drawn)}</svg>'
+    )
 
 
 MIN_DIFFERENCE = 1e-6

@@ -11,19 +11,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aoe_reports.site.charts import (
+from aoe_reports.present.drawings.charts import (
     BUCKETS,
     HEIGHT,
     WIDTH,
+    Bars,
     Frame,
     Level,
     Noted,
     bar,
     days_of,
+    grouped,
     history_chart,
     pair,
+    ranking,
     sparkline,
-    stacked,
     waterfall,
 )
 
@@ -100,9 +102,7 @@ def test_the_bars_of_a_waterfall_end_where_the_whole_does(parts: list[tuple[str,
 def test_small_charts_say_what_they_show() -> None:
     spark = ET.fromstring(str(sparkline([3.0, None, 1.0], 1, "three nights")))
     assert (spark.get("role"), spark.get("aria-label")) == ("img", "three nights")
-    bar = ET.fromstring(str(stacked([("computing", 1.0), ("free", 3.0)], "parts")))
-    assert [float(part.get("width", 0)) for part in bar] == [150.0, 450.0]
-    assert str(sparkline([], None, "")) == str(stacked([("free", 0.0)], "")) == ""
+    assert str(sparkline([], None, "")) == ""
 
 
 def test_dates_are_days() -> None:
@@ -115,7 +115,7 @@ def attributes(svg: object, tag: str) -> list[dict[str, str]]:
     return [dict(one.attrib) for one in ET.fromstring(str(svg)) if one.tag == tag]
 
 
-LEFT, RIGHT, TOP, BOTTOM = 72.0, WIDTH - 12.0, 10.0, HEIGHT - 26.0
+LEFT, RIGHT, TOP, BOTTOM = 72.0, WIDTH - 12.0, 26.0, HEIGHT - 26.0
 
 
 def test_a_history_lies_where_its_days_and_times_say() -> None:
@@ -155,7 +155,7 @@ def test_a_history_lies_where_its_days_and_times_say() -> None:
         f"M{x(0):.0f} {y(11):.1f}L{x(3):.0f} {y(12):.1f}",
         f"M{x(4):.0f} {y(16):.1f}L{x(9):.0f} {y(14):.1f}",
     ]
-    assert paths["mark"] == [f"M{x(day):.0f} 10V{BOTTOM:.0f}" for day in (4, 9)]
+    assert paths["mark"] == [f"M{x(day):.0f} 26V{BOTTOM:.0f}" for day in (4, 9)]
     assert paths["band"] == []
 
 
@@ -266,17 +266,6 @@ def test_two_bars_share_their_scale(before: float, after: float, most: float | N
     assert str(pair(None, after)) == str(pair(before, None)) == ""
 
 
-def test_parts_of_a_bar_follow_each_other() -> None:
-    rects = attributes(stacked([("computing", 1.0), ("free", 3.0), ("other", 2.0)], "words"), "rect")
-    assert [(one["class"], one["x"], one["width"]) for one in rects] == [
-        ("computing", "0.00", "100.00"),
-        ("free", "100.00", "300.00"),
-        ("other", "400.00", "200.00"),
-    ]
-    assert str(stacked([("free", 0.5), ("other", 0.5)], "")) != ""
-    assert str(stacked([("free", -1.0)], "")) == ""
-
-
 def test_a_waterfall_has_a_row_for_each_part_and_one_for_the_whole() -> None:
     name = "n" * 44
     svg = waterfall([("first", 30.0), (name, -10.0), (name + "x", 0.001)], ("whole", 20.001), "words")
@@ -293,17 +282,79 @@ def test_a_waterfall_has_a_row_for_each_part_and_one_for_the_whole() -> None:
         (f"{x(20):.1f}", "54", "1.0"),
         (f"{x(0):.1f}", "78", f"{x(20.001) - x(0):.1f}"),
     ]
-    texts = [(one.text, one.attrib["x"], one.attrib["y"]) for one in ET.fromstring(str(svg)) if one.tag == "text"]
-    assert texts[::2] == [
-        (shown, "300", str(24 * place + 18))
-        for place, shown in enumerate(("first", name, "…" + "n" * 42 + "x", "whole"))
+    assert texts_of(svg, "tick end") == [
+        (shown, 300.0, 24.0 * place + 18)
+        for place, shown in enumerate(("first", name, "n" * 22 + "…" + "n" * 20 + "x", "whole"))
     ]
-    assert texts[1::2] == [
-        ("+30.0", f"{x(30) + 6:.1f}", "18"),
-        ("-10.0", f"{x(30) + 6:.1f}", "42"),
-        ("+0.0", f"{x(20.001) + 6:.1f}", "66"),
-        ("+20.0", f"{x(20.001) + 6:.1f}", "90"),
+    assert texts_of(svg, "tick") == [
+        ("+30.0", near(x(30) + 6), 18.0),
+        ("-10.0", near(x(30) + 6), 42.0),
+        ("+0.001", near(x(20.001) + 6), 66.0),
+        ("+20.0", near(x(20.001) + 6), 90.0),
     ]
-    assert attributes(svg, "path") == [{"class": "grid", "d": f"M{x(0):.1f} 0V104"}]
+    assert [one["d"] for one in attributes(svg, "path") if one["class"] == "zero"] == [f"M{x(0):.1f} 0V104"]
+    axis = [(str(tick), near(x(tick)), 118.0) for tick in (0, 10, 20, 30)]
+    assert texts_of(svg, "tick middle") == [*axis, ("us", near((left + right) / 2), 134.0)]
     assert str(waterfall([("a", 9e-7)], ("b", 9e-7), "")) == ""
     assert str(waterfall([("a", 1.1e-6)], ("b", 1.1e-6), "")) != ""
+
+
+def test_a_ranking_has_the_longest_bar_as_wide_as_the_words_behind_the_bars_allow() -> None:
+    svg = ranking([("long", 40.0, "words behind"), ("short", 10.0, ""), ("none", 0.0, "0")], "said")
+    first, second, third = attributes(svg, "rect")
+    assert float(first["x"]) + float(first["width"]) == near(WIDTH - 12 * 6.6 - 12)
+    assert float(second["width"]) == near(float(first["width"]) / 4)
+    assert third["width"] == "0.0"
+    assert [text for text, *_ in texts_of(svg, "tick end")] == ["long", "short", "none"]
+    assert [text for text, *_ in texts_of(svg, "tick")] == ["words behind", None, "0"]
+    assert len(attributes(ranking([], "said"), "rect")) == 0
+
+
+def test_grouped_bars_begin_at_zero_and_have_their_intervals_through_them() -> None:
+    groups = (Bars("was", (10.0, None)), Bars("became", (-5.0, 20.0), (None, (15.0, 30.0))))
+    svg = grouped(("first", "second"), groups, "said", "saved (%)")
+    left, right = 310.0, WIDTH - 30.0
+
+    def x(value: float) -> float:
+        return left + (value + 5) * (right - left) / 35
+
+    assert [(one["class"], one["x"], one["width"], one["y"]) for one in attributes(svg, "rect")] == [
+        ("was", f"{x(0):.1f}", f"{x(10) - x(0):.1f}", "6"),
+        ("became", f"{x(-5):.1f}", f"{x(0) - x(-5):.1f}", "17"),
+        ("became", f"{x(0):.1f}", f"{x(20) - x(0):.1f}", "49"),
+    ]
+    (interval,) = (one["d"] for one in attributes(svg, "path") if one["class"] == "interval")
+    assert interval == f"M{x(15):.1f} 53.5H{x(30):.1f}"
+    assert [text for text, *_ in texts_of(svg, "tick middle")] == ["0", "10", "20", "30", "saved (%)"]
+
+
+def texts_of(svg: object, kind: str) -> list[tuple[str | None, float, float]]:
+    """What is written in one class: the last text of each element, its place."""
+    return [
+        ([*one.itertext()][-1] if [*one.itertext()] else None, float(one.attrib["x"]), float(one.attrib["y"]))
+        for one in ET.fromstring(str(svg))
+        if one.tag == "text" and one.attrib["class"] == kind
+    ]
+
+
+def near(value: float) -> float:
+    return pytest.approx(value, abs=0.06)  # type: ignore[no-any-return]
+
+
+@pytest.mark.parametrize("name", ["<script>&\"'</script>", "\x1b[31m\u202e\ud800", "名称" * 200, ""])
+def test_no_name_breaks_a_chart_of_bars(name: str) -> None:
+    for svg in (
+        ranking([(name, 1.0, name)], name),
+        grouped([name], [Bars("was", [1.0])], name, name),
+        waterfall([(name, 1.0)], (name, 1.0), name, name),
+        history_chart(np.array([730_000, 730_001]), np.array([1.0, 2.0]), [], None, [], name, unit=name),
+    ):
+        assert {one.tag for one in ET.fromstring(str(svg)).iter()} <= {
+            "svg",
+            "text",
+            "title",
+            "rect",
+            "path",
+            "polyline",
+        }
+        assert all(char.isprintable() for char in str(svg))

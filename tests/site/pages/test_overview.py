@@ -1,0 +1,132 @@
+"""The first page: models first, the worst effect on top, the one cause of each; incidents by effect, with their series folded in."""
+
+from __future__ import annotations
+
+import json
+import re
+from html import unescape
+from pathlib import Path
+
+import pytest
+from commandline import Cli
+from planted_dashboard import ACKNOWLEDGED, PLANTED, night, store_planted
+
+from aoe_reports.site.build import build_site
+
+
+@pytest.fixture(scope="module")
+def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The first page of the planted nights."""
+    folder = tmp_path_factory.mktemp("planted")
+    store_planted(folder / "store")
+    build_site(str(folder / "store"), folder / "site")
+    return folder / "site" / "index.html"
+
+
+def words_of(html: str) -> str:
+    return re.sub(r"\s+", " ", unescape(re.sub(r"<[^>]+>", " ", html))).strip()
+
+
+def cards_of(page: Path) -> dict[str, tuple[str, str]]:
+    """(tone, words) of each card, in the order of the page."""
+    cards = re.findall(r'<li class="card (\w+)">(.*?)</li>', page.read_text(), re.DOTALL)
+    return {words_of(re.findall(r"<h3><a[^>]*>(.*?)</a>", html)[0]): (tone, words_of(html)) for tone, html in cards}
+
+
+def section_of(page: Path, key: str) -> str:
+    (html,) = re.findall(rf'<section id="{key}".*?</section>', page.read_text(), re.DOTALL)
+    return str(html)
+
+
+def test_the_worst_effect_on_a_step_comes_first_and_has_its_colour(page: Path) -> None:
+    tones = [(model, tone) for model, (tone, _) in cards_of(page).items()]
+    assert tones == [
+        ("ocr", "odd"), ("speech", "bad"), ("llama-70b", "bad"), ("vit-large", "bad"), ("bert-base", "bad"), ("recsys", "bad"),
+        ("diffusion", "good"), ("resnet50", "calm"), ("tts", "calm"), ("whisper", "calm"),
+    ]  # fmt: skip
+    assert (
+        "5 of 10 models slower: speech +4.3%, llama-70b +3.7%, vit-large +3.2%, and 2 more. "
+        "Suspected: ocr +4.7%. Improved: diffusion -5.3%." in words_of(page.read_text())
+    )
+
+
+@pytest.mark.parametrize(
+    ("model", "said"),
+    [
+        ("llama-70b", "operator attention/qk (MatMulV3) +12% input shapes 8,4096,128;8,128,4096"),
+        ("vit-large", "all 7 operators +3.5% engine version 8.1.RC1 → 8.1.RC2"),
+        ("bert-base", "operator mlp/gelu (Gelu, rank 1) +30% input shapes 4096,28672"),
+        ("diffusion", "operator mlp/up (MatMulV2) -14%"),
+        ("whisper", "operator Cast +50% less than 0.5% of the step"),
+        ("ocr", "operator norm (LayerNormV3) +89%"),
+        ("recsys", "operator input/trans (TransData) +120% input shapes 32,3,224,224"),
+        ("speech", "free time: +348.6 us of +343.5 us per step"),
+    ],
+)
+def test_each_planted_cause_is_named_on_the_card_of_its_model(page: Path, model: str, said: str) -> None:
+    assert said in cards_of(page)[model][1]
+
+
+def test_a_card_says_since_when_from_what_to_what_and_how_sure_that_is(page: Path) -> None:
+    since = next(night(planted.since) for planted in PLANTED if planted.name == "llama-70b")
+    assert (
+        f"slower +3.7% since {since} 8.079 ms → 8.374 ms · 95%: +3.4% … +3.9% · Rank 3"
+        in cards_of(page)["llama-70b"][1]
+    )
+
+
+def test_a_chart_of_a_card_marks_level_shifts_bad_nights_new_versions_and_gaps(page: Path) -> None:
+    charts = dict(re.findall(r"<h3><a[^>]*>([^<]*)</a>.*?(<svg.*?</svg>)", page.read_text(), re.DOTALL))
+    assert charts["llama-70b"].count('class="mark"') == 1
+    assert charts["resnet50"].count('class="odd-night"') == 1
+    assert charts["vit-large"].count('class="noted"') == 1
+    assert charts["tts"].count("<polyline") == 2, "two nights are missing: the line has a gap"
+    assert "8.407 ms" in charts["llama-70b"]
+    assert (
+        'aria-label="llama-70b/step: 36 nights from 2026-01-10 to 2026-02-14, between 8.046 ms and 8.407 ms'
+        in charts["llama-70b"]
+    )
+
+
+def test_incidents_stand_in_the_order_of_their_effect_with_their_series_folded_in(page: Path) -> None:
+    section = section_of(page, "open")
+    effects = re.findall(r'<td data-title="Effect on the step" class="number"><span class="([\w-]+)">([^<]+)', section)
+    assert [effect for _, effect in effects] == ["+4.3%", "+3.7%", "+3.2%", "+2.6%", "+2.4%", "+0.086%"]
+    assert [kind for kind, _ in effects] == ["slower-word"] * 5 + ["minor"]
+    folded = re.findall(r"<details class=\"fold\"><summary>([^<]*)</summary><ul>(.*?)</ul>", section, re.DOTALL)
+    assert [words.partition(" · ")[0] for words, _ in folded] == [
+        "1 series",
+        "8 series",
+        "8 series",
+        "2 series",
+        "2 series",
+        "1 series",
+    ]
+    assert folded[1][1].count("<li>") == 8
+
+
+def test_tiles_count_incidents_and_lead_to_them(page: Path) -> None:
+    html = page.read_text()
+    assert re.findall(r'<a class="tile (\w+)" href="#(\w+)"><b>(\d+)</b>', html) == [
+        ("new", "open", "1"), ("ongoing", "open", "5"), ("suspect", "suspect", "1"), ("improved", "improved", "1"),
+    ]  # fmt: skip
+
+
+def test_no_name_is_said_twice_and_nothing_is_unknown(page: Path) -> None:
+    said = words_of(page.read_text())
+    assert "Cast (Cast)" not in said
+    assert "unknown" not in said
+    assert "0.0%" not in said
+
+
+def test_what_is_acknowledged_is_no_slower_model(cli: Cli, page: Path, tmp_path: Path) -> None:
+    store = page.parent.parent / "store"
+    incidents = cli("regressions", "--store", store, "--format", "json").json["incidents"]
+    (known,) = (one["incident"] for one in incidents if one["models"] == [ACKNOWLEDGED])
+    accepted = ("--reason", "larger pictures", "--store", store)
+    assert cli("store", "ack", known, *accepted).code == 0
+    build_site(str(store), tmp_path / "site")
+    tone, said = cards_of(tmp_path / "site" / "index.html")[ACKNOWLEDGED]
+    assert (tone, said.startswith(f"{ACKNOWLEDGED} acknowledged +2.4%")) == ("calm", True)
+    assert "4 of 10 models slower" in words_of((tmp_path / "site" / "index.html").read_text())
+    assert json.loads((tmp_path / "site" / "index.json").read_text())["models"][0]["model"] == "ocr"
