@@ -254,7 +254,7 @@ def test_without_scripts_every_fact_is_readable(tab: Tab, sites: Path) -> None:
                 assert {f"{value:,.10g} {unit}" for value in shown} <= titles, (page, path)
         if twin["page"] == "series":
             for night, value in list(zip(twin["nights"], twin["values_ms"], strict=True))[-14:]:
-                assert f"{night} {show(value, 'ms')}" in words_of(text), (page, night)
+                assert f"{night} {show(value, 'time')}" in words_of(text), (page, night)
             assert tab.run("[...document.querySelectorAll('svg.chart')].every((one) => one.checkVisibility())")
 
 
