@@ -295,7 +295,7 @@ def test_operators_are_ordered_by_what_they_add_to_the_step_once_for_all_ranks(r
     assert [row.split()[0] for row in rows] == ["quicker", "slower", "small"]
     quicker, slower, _ = rows
     assert re.match(r"quicker MatMulV2 · 8,7;7,8 · Rank \d, most of 6 ranks -\d\d\.\d+ -[\d.]+%", quicker)
-    assert quicker.endswith("2026-03-19 quicker")
+    assert quicker.endswith("2026-03-19 improved")
     assert slower.endswith("2026-03-19 slower")
     numbers = re.match(r"slower .* ranks \+([\d.]+) \S+ ([\d.]+) → ([\d.]+) ", slower)
     assert numbers is not None
