@@ -9,7 +9,7 @@ from typing import Any
 from aoe_reports.model.history.changes import is_small
 from aoe_reports.model.time_units import MAX_SPAN, TIME_UNITS
 from aoe_reports.present.values import NONE, show
-from aoe_reports.site.cells import below, changed, words
+from aoe_reports.site.cells import MINOR, below, changed, words
 
 NS = {"ns": 1, "us": 1_000, "ms": 1_000_000}
 """Nanoseconds in one of each unit that rows have."""
@@ -65,4 +65,4 @@ def in_own_unit(time: float, kind: str, *, signed: bool = False) -> str:
 
 def effect_cell(share: float | None, effect: float | None) -> str:
     """A cell with the change of a time, in colour where its effect on the step is not known to be minor."""
-    return changed(share, minor=is_small(effect))
+    return changed(share, look=MINOR if is_small(effect) else "")

@@ -150,16 +150,19 @@ def level_text(value: float | None, one: Valued) -> str:
     return show(value, "time") if one.scope != METRIC else value_words(value, one.unit)
 
 
-def changed(value: float | None, sub: Any = None, better: str | None = "lower", *, minor: bool = False) -> str:
-    """A change as a signed share, in the colour of better or worse; one that is `minor` for a step has none."""
+def changed(value: float | None, sub: Any = None, better: str | None = "lower", *, look: str = "") -> str:
+    """A change as a signed share, in the colour of better or worse, unless it has another `look`."""
     if value is None:
         return cell(None, "change")
-    shown, lost = words(show(value, "change")), loss(value, better)
+    shown = words(show(value, "change"))
     if shown != NOTHING:
-        shown = f'<span class="{"minor" if minor else "slower-word" if lost > 0 else "quicker-word"}">{shown}</span>'
+        look = look or ("slower-word" if loss(value, better) > 0 else "quicker-word")
+        shown = f'<span class="{look}">{shown}</span>'
     return f'<td class="number">{shown}{below(sub)}</td>'
 
 
+MINOR = "minor"
+"""The look of what is too small to matter."""
 NOTHING = show(0.0, "change")
 
 

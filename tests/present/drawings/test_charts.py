@@ -20,6 +20,7 @@ from aoe_reports.present.drawings.charts import (
     Level,
     Noted,
     bar,
+    card_chart,
     days_of,
     grouped,
     history_chart,
@@ -358,3 +359,15 @@ def test_no_name_breaks_a_chart_of_bars(name: str) -> None:
             "polyline",
         }
         assert all(char.isprintable() for char in str(svg))
+
+
+def test_a_card_has_rings_for_bad_nights_gaps_for_missing_ones_and_no_more_than_its_span() -> None:
+    days = np.array([1, 2, 3, 6, 7], dtype=np.int64) + 700_000
+    values = np.array([10.0, 10.01, 10.0, 10.02, 10.0])
+    svg = card_chart(
+        days, values, [], None, [3], "said", lambda value: f"{value:.2f} ms", (700_001, 700_009), past=[1], versions=[4]
+    )
+    assert (svg.count("<polyline"), svg.count('class="odd-night"'), svg.count('class="noted"')) == (2, 1, 1)
+    assert svg.count('class="mark"') == 1
+    assert [said for said in re.findall(r">([^<]*)</text>", svg) if said.endswith("ms")] == ["10.21 ms", "9.81 ms"]
+    assert re.findall(r">(\d{4}-\d\d-\d\d)<", svg) == [date.fromordinal(day).isoformat() for day in (700_001, 700_009)]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date
 from functools import lru_cache
@@ -225,6 +225,8 @@ def _dates(first: int, last: int, *, inner: bool = True) -> Sequence[tuple[int, 
 
 
 CARD_WIDTH, CARD_HEIGHT = 420, 108
+CARD_SPAN = 0.04
+"""Of the level: what a card shows at least from its bottom to its top."""
 _CARD_LEFT, _CARD_TOP, _CARD_BOTTOM = 66, 10, 88
 
 
@@ -235,19 +237,23 @@ def card_chart(
     sigma: float | None,
     changes: Sequence[int],
     words: str,
-    ends: tuple[str, str],
+    in_words: Callable[[float], str],
+    span: tuple[int, int],
     *,
     versions: Sequence[int] = (),
     past: Sequence[int] = (),
 ) -> Markup:
     """A history for a card: the nights, the band of normal ones, level shifts, new versions (ticks below) and bad nights (rings).
 
-    `ends` are the least and the greatest value in words; dates without a night leave a gap.
+    `in_words` says a value with its unit, `span` is the first and the last day of all cards; dates without a night leave a gap.
+    A card shows CARD_SPAN of its level or more: a change of 1% looks small beside one of 10%.
     """
     spread = math.exp(1.96 * sigma) if sigma is not None else 1.0
     bounds = [end * factor for one in levels for end in (one.first, one.last) for factor in (spread, 1 / spread)]
     low, high = min([float(values.min()), *bounds]), max([float(values.max()), *bounds])
-    x = _Axis(float(days[0]), max(float(days[-1]), days[0] + 1.0), _CARD_LEFT, CARD_WIDTH - 6)
+    missing = CARD_SPAN * float(np.median(values)) - (high - low)
+    low, high = low - max(missing, 0.0) / 2, high + max(missing, 0.0) / 2
+    x = _Axis(span[0], max(span[1], span[0] + 1), _CARD_LEFT, CARD_WIDTH - 6)
     y = _Axis(low, high if high > low else low + 1, _CARD_BOTTOM, _CARD_TOP)
     across = np.asarray(days, dtype=np.float64)
     drawn = [
@@ -258,10 +264,10 @@ def card_chart(
         *(f'<path class="noted" d="M{x(across[at]):.0f} {_CARD_TOP}V{_CARD_BOTTOM + 2}"/>' for at in versions),
         *(f'<circle class="odd-night" cx="{x(across[at]):.0f}" cy="{y(values[at]):.0f}" r="4.5"/>' for at in past),
         f'<circle class="dot" cx="{x(across[-1]):.0f}" cy="{y(values[-1]):.1f}" r="3"/>',
-        f'<text class="tick end" x="{_CARD_LEFT - 6}" y="{y(float(values.max())) + 4:.0f}">{as_text(ends[1])}</text>',
-        f'<text class="tick end" x="{_CARD_LEFT - 6}" y="{y(float(values.min())) + 4:.0f}">{as_text(ends[0])}</text>',
-        f'<text class="tick" x="{_CARD_LEFT}" y="{CARD_HEIGHT - 5}">{date.fromordinal(int(days[0])).isoformat()}</text>',
-        f'<text class="tick end" x="{CARD_WIDTH - 4}" y="{CARD_HEIGHT - 5}">{date.fromordinal(int(days[-1])).isoformat()}</text>',
+        f'<text class="tick end" x="{_CARD_LEFT - 6}" y="{_CARD_TOP + 4}">{as_text(in_words(high))}</text>',
+        f'<text class="tick end" x="{_CARD_LEFT - 6}" y="{_CARD_BOTTOM + 4}">{as_text(in_words(low))}</text>',
+        f'<text class="tick" x="{_CARD_LEFT}" y="{CARD_HEIGHT - 5}">{date.fromordinal(span[0]).isoformat()}</text>',
+        f'<text class="tick end" x="{CARD_WIDTH - 4}" y="{CARD_HEIGHT - 5}">{date.fromordinal(span[1]).isoformat()}</text>',
     ]
     lead = f'<svg viewBox="0 0 {CARD_WIDTH} {CARD_HEIGHT}" class="history" role="img" aria-label="{as_text(words)}">'
     return Markup(lead + "".join(drawn) + "</svg>")

@@ -138,7 +138,7 @@ def history_figure(
         _data(series, look, marks, frame, text),
         banded=look.sigma is not None,
         has_baseline=baseline_of(series.row) is not None,
-        gaps=sum(count for _, count in _gaps(days[look.start :].tobytes())),
+        gaps=sum(count for _, count in gaps_in(days[look.start :].tobytes())),
     )
 
 
@@ -157,7 +157,7 @@ def history_drawing(series: SeriesFacts, look: Look, marks: Marks, text: Texts, 
         look.sigma,
         [shift.start - start for shift in look.shifts],
         _said(series, look, marks, text),
-        noted=Noted(shown.versions, shown.past, shown.incidents, _gaps(days.tobytes()), baseline_of(series.row)),
+        noted=Noted(shown.versions, shown.past, shown.incidents, gaps_in(days.tobytes()), baseline_of(series.row)),
         frame=frame,
         unit=series.row.unit or "",
     )
@@ -179,7 +179,7 @@ def _said(series: SeriesFacts, look: Look, marks: Marks, text: Texts) -> str:
         said = text.joined(" ", (said, text("New versions: {versions}.", versions=_named(versions, series, text))))
     if past:
         said = text.joined(" ", (said, text("Single nights that differ: {nights}.", nights=_named(past, series, text))))
-    if gaps := sum(count for _, count in _gaps(days_of(series.nights)[start:].tobytes())):
+    if gaps := sum(count for _, count in gaps_in(days_of(series.nights)[start:].tobytes())):
         said = text.joined(" ", (said, text("Dates without a run: {count}.", count=gaps)))
     return said
 
@@ -215,7 +215,7 @@ def _spans(days: bytes) -> Sequence[tuple[int, int]]:
 
 
 @lru_cache(maxsize=256)
-def _gaps(days: bytes) -> Sequence[tuple[int, int]]:
+def gaps_in(days: bytes) -> Sequence[tuple[int, int]]:
     """(first day, how many) of the dates without a value, where most dates have one: else nobody expected one every night."""
     spans = _spans(days)
     gaps = [(first + count, later - first - count) for (first, count), (later, _) in pairwise(spans)]
@@ -239,7 +239,7 @@ def _data(series: SeriesFacts, look: Look, marks: Marks, frame: Frame, text: Tex
         "incidents": [[one.place, plain(one.label)] for one in marks.incidents],
         "band": None if look.sigma is None else float(np.exp(1.96 * look.sigma)),
         "baseline": baseline_of(series.row),
-        "gaps": bool(_gaps(days.tobytes())),
+        "gaps": bool(gaps_in(days.tobytes())),
         "unit": series.row.unit or "",
         "span": [day - _EPOCH for day in span],
         "names": [

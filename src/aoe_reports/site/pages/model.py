@@ -22,6 +22,7 @@ from aoe_reports.present.night import night_headline
 from aoe_reports.present.reports.incidents import is_open, is_suspected
 from aoe_reports.present.values import plain, show
 from aoe_reports.site.cells import (
+    MINOR,
     Table,
     about_first,
     changed,
@@ -47,7 +48,7 @@ from aoe_reports.site.pages.history import (
 )
 from aoe_reports.site.pages.incidents import incidents_table, listed_incidents, spark
 from aoe_reports.site.pages.overview import run_row, runs_table
-from aoe_reports.site.pages.triage import MINOR, by_effect_on_step, look_of, state_of, tone_of
+from aoe_reports.site.pages.triage import by_effect_on_step, look_of, state_of, tone_of
 from aoe_reports.site.places import file_name, series_link
 from aoe_reports.site.render import Content
 from aoe_reports.site.texts import Texts

@@ -12,7 +12,6 @@ from aoe_reports.model.history.changes import SeriesChange
 from aoe_reports.model.history.listings import ListedVerdict
 from aoe_reports.model.history.runs import Stored, TuningClaim
 from aoe_reports.present.drawings.charts import pair
-from aoe_reports.present.reports.incidents import matters
 from aoe_reports.present.values import NONE
 from aoe_reports.site.amounts import TimeColumn
 from aoe_reports.site.cells import Table, cell, changed, drawn, head, interval, short, stated
@@ -31,7 +30,7 @@ from aoe_reports.site.pages.overview import findings_table, run_row
 from aoe_reports.site.pages.ranks import links_part, ranks_part
 from aoe_reports.site.pages.step import step_part
 from aoe_reports.site.pages.steps import counted_steps, known_steps, steps_part
-from aoe_reports.site.pages.triage import state_of
+from aoe_reports.site.pages.triage import look_of, state_of
 from aoe_reports.site.places import file_name, model_file, series_link
 from aoe_reports.site.render import Content
 from aoe_reports.site.texts import Texts
@@ -165,7 +164,7 @@ def _change_cells(series: SeriesFacts, text: Texts) -> list[str]:
     row = series.row
     return [
         head(text.series(row), series_link(series, "../")),
-        changed(row.change, interval(row.ci_low, row.ci_high), row.better, minor=not matters(row)),
+        changed(row.change, interval(row.ci_low, row.ci_high), row.better, look=look_of(row)),
         stated(state_of(row), text.state(state_of(row), row)),
     ]
 

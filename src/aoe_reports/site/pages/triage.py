@@ -10,6 +10,7 @@ from aoe_reports.model.history.changes import NOTICED, IncidentChange, SeriesCha
 from aoe_reports.model.history.changes import by_effect as by_step_share
 from aoe_reports.model.history.metrics import loss
 from aoe_reports.present.reports.incidents import is_open, is_suspected
+from aoe_reports.site.cells import MINOR
 
 Group = Literal["new", "ongoing", "acknowledged", "recovered", "improved", "suspect"]
 Tone = Literal["bad", "odd", "good", "calm"]
@@ -91,11 +92,13 @@ def look_of(row: SeriesChange) -> str:
         return ""
     if is_minor(row):
         return MINOR
+    if row.state == "suspect":
+        return SUSPECT
     return "slower-word" if loss(row.change, row.better) > 0 else "quicker-word"
 
 
-MINOR = "minor"
-"""The look of what is too small to matter."""
+SUSPECT = "suspect-word"
+"""The look of what more nights have to prove."""
 
 
 def by_effect_on_step(row: SeriesChange) -> tuple[object, ...]:
