@@ -11,7 +11,7 @@ import tempfile
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
-from planted_dashboard import store_planted  # noqa: E402 -- it is there for the tests
+from planted_dashboard import store_planted
 
 
 def write_example(folder: Path, language: str = "en") -> None:

@@ -20,6 +20,7 @@ from stores import store_at_once
 
 from aoe_reports.present.values import plain, show
 from aoe_reports.site.build import build_site
+from aoe_reports.site.listed import Listed
 from aoe_reports.topics.records.options import RecordOptions
 
 pytestmark = pytest.mark.browser
@@ -167,7 +168,7 @@ SAID = {
         "budget.eligible": "integer", "budget.series": "integer", "newest_night": "text",
     },
     "all_series": {
-        "rows.workload": "text", "rows.scope": "text", "rows.hardware": "text", "rows.since": "text", "rows.change": "change",
+        "rows.workload": "text", "rows.scope": "text", "rows.since": "text", "rows.change": "change",
         "rows.before": "time", "rows.after": "time", "rows.smallest_detectable": "percent", "rows.nights": "integer",
     },
     "series": {
@@ -218,9 +219,15 @@ def words_of(text: str) -> str:
 ALL_TEXT = "for (const one of document.querySelectorAll('details')) one.open = true; document.body.innerText"
 
 
+def shown_of(page: Path) -> Any:
+    """The twin of a page; of the list of series the first rows, since a script shows the others."""
+    twin = json.loads(page.with_suffix(".json").read_text())
+    return twin | ({"rows": twin["rows"][: Listed.shown]} if twin["page"] == "all_series" else {})
+
+
 def test_without_scripts_every_fact_is_readable(tab: Tab, sites: Path) -> None:
     for page in kinds_of_pages(sites / "plain"):
-        twin = json.loads(page.with_suffix(".json").read_text())
+        twin = shown_of(page)
         tab.scripts(True)
         tab.go(address_of(page))
         lines = {words_of(line) for line in tab.run(ALL_TEXT).splitlines()}
@@ -247,7 +254,7 @@ def test_without_scripts_every_fact_is_readable(tab: Tab, sites: Path) -> None:
                 assert {f"{value:,.10g} {unit}" for value in shown} <= titles, (page, path)
         if twin["page"] == "series":
             for night, value in list(zip(twin["nights"], twin["values_ms"], strict=True))[-14:]:
-                assert f"{night} {show(value, 'ms')}" in words_of(text), (page, night)
+                assert f"{night} {show(value, 'time')}" in words_of(text), (page, night)
             assert tab.run("[...document.querySelectorAll('svg.chart')].every((one) => one.checkVisibility())")
 
 
@@ -410,7 +417,7 @@ def test_a_list_is_sorted_by_each_column_and_turned_in_pages_with_the_keyboard(t
     tab.go(address_of(long_list))
     assert tab.run(COUNTED) == "1 to 100 of 127"
     assert len(tab.run(LISTED)) == 100
-    assert tab.run(LISTED)[:2] == ["bert/op/op_7", "bert/op_type/Add"]
+    assert tab.run(LISTED)[:2] == ["bert/op/op_7", "bert/step"]
     assert tab.run("document.querySelectorAll('[aria-sort]').length") == 0
     assert sort_by(tab, "After") == "descending"
     assert tab.run(LISTED)[:4] == ["net/step", "bert/step", "bert/step", "net/op/op_99"]
@@ -469,6 +476,51 @@ def test_what_the_script_lists_is_what_the_page_had(tab: Tab, long_list: Path, s
             if not allowed:
                 assert ("The first 100 of 127 rows." in "".join(notes)) == (page == long_list)
         assert bodies[0] == bodies[1], page
+
+
+@pytest.fixture(scope="module")
+def model_of_parts(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The page of a model with 20 nights of its step and its parts; the tenth night is missing."""
+    folder = tmp_path_factory.mktemp("parts")
+    for night in (night for night in range(20) if night != 9):
+        write_night(folder / "net" / str(night), night, Night((Kernel("op", "Add", 100.0),)))
+    store_at_once([folder / "net"], folder / "store", RecordOptions(workload="net"))
+    build_site(str(folder / "store"), folder / "site", 12.0, "en")
+    return folder / "site" / "models" / "net.html"
+
+
+NIGHTS_BELOW = (
+    "[...document.querySelectorAll('.u-legend')].map((one) => one.innerText.match(/\\d{4}-\\d\\d-\\d\\d/)?.[0])"
+)
+
+
+def test_all_charts_of_a_model_are_zoomed_and_read_together(tab: Tab, model_of_parts: Path) -> None:
+    tab.go(f"{address_of(model_of_parts)}#from=2026-03-02&to=2026-03-12")
+    tab.wait_for("document.querySelectorAll('canvas').length === 4")
+    assert tab.run(SHOWN) == ["2026-03-02", "2026-03-12"]
+    tab.run("document.querySelector('figure.small .wide').focus()")
+    for key, night in (
+        ("Home", "2026-03-02"),
+        *(("ArrowRight", f"2026-03-{day:02}") for day in (3, 4, 5, 6, 7, 8, 9, 11)),  # none on the tenth
+        ("End", "2026-03-12"),
+    ):
+        tab.press(key)
+        tab.wait_for(f"JSON.stringify({NIGHTS_BELOW}) === JSON.stringify(Array(4).fill('{night}'))")
+    left, top, width, height = tab.run(
+        "(() => { const box = document.querySelectorAll('.u-over')[2].getBoundingClientRect(); return [box.left, box.top, box.width, box.height]; })()"
+    )
+    middle = top + height / 2
+    tab.mouse("mouseMoved", left + 0.55 * width, middle)
+    tab.wait_for(f"new Set({NIGHTS_BELOW}).size === 1")  # the pointer shows the same night in all charts
+    tab.mouse("mousePressed", left + 0.55 * width, middle, button="left", buttons=1, clickCount=1)
+    tab.mouse("mouseMoved", left + width - 1, middle, button="left", buttons=1)
+    tab.mouse("mouseReleased", left + width - 1, middle, button="left", clickCount=1)
+    tab.wait_for("location.hash === '#from=2026-03-07&to=2026-03-11'")
+    assert tab.run(SHOWN) == ["2026-03-07", "2026-03-11"]
+    tab.run("document.querySelector('.range button').focus()")
+    tab.press("Enter")
+    tab.wait_for("location.hash === '#from=2026-03-01&to=2026-03-20'")
+    assert tab.complaints == []
 
 
 def test_hostile_names_are_shown_as_text(tab: Tab, sites: Path) -> None:

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Literal
 from aoe_reports.present.drawings.charts import coded_spark
 from aoe_reports.present.values import plain
 from aoe_reports.site.as_json import as_script
-from aoe_reports.site.cells import Table, drawn, head, linked, marked, short, stated
+from aoe_reports.site.cells import Table, cell, drawn, head, marked, short, stated
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,8 +71,8 @@ class Listed:
                 {
                     "key": one.key,
                     "kind": one.kind,
-                    "texts": _encoded([plain(short(text)) for text in one.texts]),
-                    "below": _encoded([plain(short(text)) for text in one.below]),
+                    "texts": _encoded([*map(_shown, one.texts)]),
+                    "below": _encoded([*map(_shown, one.below)]),
                     "links": _encoded(one.links),
                     "looks": _encoded(one.looks),
                     "marks": _encoded(one.marks),
@@ -82,6 +82,11 @@ class Listed:
             "facets": [_facet(one) for one in self.facets],
         }
         return b"aoeList(%s);\n" % as_script(rows).encode()
+
+
+def _shown(text: str) -> str:
+    """A text as a list shows it: spelled out, its middle left out when it is very long."""
+    return short(plain(text))
 
 
 def _encoded(values: Sequence[Any]) -> Any:
@@ -111,8 +116,8 @@ def _by_number(value: tuple[str, str]) -> tuple[bool, int, str]:
 
 
 def _cell(column: ListColumn, row: int) -> str:
-    text = column.texts[row]
-    below = column.below[row] if column.below else None
+    text = _shown(column.texts[row])
+    below = _shown(column.below[row]) if column.below else None
     link = f"{column.links[row]}.html" if column.links and column.links[row] else None
     if column.kind == "head":
         return head(text, link, below)
@@ -122,4 +127,4 @@ def _cell(column: ListColumn, row: int) -> str:
         return stated(column.looks[row], text)
     if column.kind == "number":
         return marked(text, column.looks[row] if column.looks else "")
-    return linked(text, link, below)
+    return cell(text or None)

@@ -16,7 +16,9 @@ from aoe_reports.present.drawings.charts import (
     HEIGHT,
     WIDTH,
     Bars,
+    Frame,
     Level,
+    Noted,
     bar,
     card_chart,
     days_of,
@@ -156,6 +158,39 @@ def test_a_history_lies_where_its_days_and_times_say() -> None:
     ]
     assert paths["mark"] == [f"M{x(day):.0f} 26V{BOTTOM:.0f}" for day in (4, 9)]
     assert paths["band"] == []
+
+
+def test_dates_without_a_run_break_the_line_and_lie_on_the_axis() -> None:
+    days = np.array([0, 1, 4, 6, 7]) + 730_000
+    noted = Noted(gaps=[(730_002, 2), (730_005, 1)], baseline=30.0)
+    svg = history_chart(days, np.array([10.0, 12.0, 14.0, 20.0, 16.0]), [], None, [], "", noted=noted)
+    width = (RIGHT - LEFT) / 7
+    assert [one["points"].count(",") for one in attributes(svg, "polyline")] == [3, 3]  # two nights each
+    (dot,) = attributes(svg, "circle")
+    assert dot["cx"] == f"{LEFT + 4 * width:.0f}"
+    gaps, baseline = (
+        [one["d"] for one in attributes(svg, "path") if one["class"] == kind] for kind in ("gap", "baseline")
+    )
+    assert gaps == [
+        f"M{LEFT + 1.5 * width:.1f} {BOTTOM - 2:.0f}H{LEFT + 3.5 * width:.1f}",
+        f"M{LEFT + 4.5 * width:.1f} {BOTTOM - 2:.0f}H{LEFT + 5.5 * width:.1f}",
+    ]
+    assert baseline == [f"M72 {TOP:.1f}H{RIGHT:.0f}"]  # the highest of all, within the frame
+
+
+def test_a_gap_among_more_nights_than_pixels_breaks_the_line_too() -> None:
+    days = np.concatenate([np.arange(1500), np.arange(1600, 3000)]) + 730_000
+    svg = history_chart(days, np.resize([1.0, 2.0], len(days)), [], None, [], "", noted=Noted(gaps=[(731_500, 100)]))
+    assert len(attributes(svg, "polyline")) == 2
+
+
+def test_a_small_chart_shows_the_days_of_a_large_one() -> None:
+    days = np.arange(5, 10) + 730_000
+    svg = history_chart(days, np.linspace(1.0, 2.0, 5), [], None, [], "", frame=Frame(400, 150, (730_000, 730_010)))
+    assert ET.fromstring(str(svg)).get("viewBox") == "0 0 400 150"
+    assert [x for x, _ in points(str(svg))] == [round(72 + (388 - 72) * day / 10) for day in range(5, 10)]
+    texts = [one.text for one in ET.fromstring(str(svg)) if one.tag == "text" and "-" in str(one.text)]
+    assert texts == [date.fromordinal(day).isoformat() for day in (730_000, 730_010)]
 
 
 @pytest.mark.parametrize(

@@ -229,3 +229,101 @@ def test_what_is_no_single_night_is_not_told_as_one(tmp_path: Path, slow: Callab
     store_at_once([tmp_path / "nights"], tmp_path / "store", RecordOptions(workload="bert"))
     build_site(str(tmp_path / "store"), tmp_path / "site")
     assert json.loads((tmp_path / "site" / "index.json").read_text())["past_nights"] == []
+
+
+RANKS, MISSED = 6, (9, 10)
+
+
+@pytest.fixture(scope="module")
+def ranked(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The site of a model of six ranks: two nights without a run, then one operator is slower, one quicker, a small one slower."""
+    root = tmp_path_factory.mktemp("ranked")
+    factors = {"slower": 1.1, "quicker": 0.8, "small": 1.5}
+    for number in (number for number in range(26) if number not in MISSED):
+        for rank in range(RANKS):
+            kernels = tuple(
+                Kernel(
+                    name,
+                    "MatMulV2",
+                    us * (factors[name] if number >= 18 else 1.0),
+                    shapes=f"8,{len(name)};{len(name)},8",
+                )
+                for name, us in (("slower", 300 + 10 * rank), ("quicker", 200), ("small", 2))
+            )
+            write_night(root / "net" / str(number), number, Night(kernels), rank=rank)
+    store_at_once([root / "net"], root / "store", RecordOptions(workload="net"))
+    build_site(str(root / "store"), root / "site")
+    return root / "site"
+
+
+def figures_of(html: str) -> list[tuple[str, str, dict[str, Any]]]:
+    """The charts of histories on a page: the title, the drawing, the data of the script."""
+    figures = re.findall(r'<figure class="history[^>]*>(.*?)</figure>', html, re.DOTALL)
+    return [
+        (
+            re.findall("<figcaption>(.*?)</figcaption>", figure)[0],
+            re.findall("<svg.*?</svg>", figure, re.DOTALL)[0],
+            json.loads(re.findall(r"<script[^>]*>(.*?)</script>", figure)[0]),
+        )
+        for figure in figures
+    ]
+
+
+def test_the_step_and_its_parts_are_drawn_over_the_same_nights(ranked: Path) -> None:
+    html = (ranked / "models" / "net.html").read_text()
+    (title, drawing, data), *parts = figures_of(html)
+    assert title == "step, rank 5, the last 24 nights"  # the longest
+    assert [title for title, _, _ in parts] == ["Computing (ms)", "Communication, not overlapped (ms)", "Free (ms)"]
+    newest = max((ranked / "runs").glob("2026*.json"))
+    (steps,) = (step for step in json.loads(newest.read_text())["steps"] if step["rank_id"] == 5)
+    for (_, _, part), name in zip(parts, ("computing_ms", "communication_ms", "free_ms"), strict=True):
+        assert part["span"] == data["span"]
+        assert part["days"] == data["days"]
+        assert len(part["values"]) == 24
+        assert part["values"][-1] == pytest.approx(steps[name], rel=1e-6)
+    first = data["span"][0]
+    assert data["days"] == [[first, 9], [first + 11, 15]]
+    assert drawing.count('class="gap"') == 1
+    assert "Dates without a run: 2." in drawing
+    assert "dates without a run</span>" in html
+
+
+def test_operators_are_ordered_by_what_they_add_to_the_step_once_for_all_ranks(ranked: Path) -> None:
+    html = (ranked / "models" / "net.html").read_text()
+    section = html[html.index('id="h-operators"') : html.index('id="h-incidents"')]
+    rows = [" ".join(unescape(re.sub(r"<[^>]+>", " ", row)).split()) for row in section.split("<tr>")[2:]]
+    assert [row.split()[0] for row in rows] == ["quicker", "slower", "small"]
+    quicker, slower, _ = rows
+    assert re.match(r"quicker MatMulV2 · 8,7;7,8 · Rank \d, most of 6 ranks -\d\d\.\d+ -[\d.]+%", quicker)
+    assert quicker.endswith("2026-03-19 improved")
+    assert slower.endswith("2026-03-19 slower")
+    numbers = re.match(r"slower .* ranks \+([\d.]+) \S+ ([\d.]+) → ([\d.]+) ", slower)
+    assert numbers is not None
+    effect_us, before_ms, after_ms = map(float, numbers.groups())
+    assert effect_us == pytest.approx(1000 * (after_ms - before_ms), rel=0.01)  # a call a step
+    assert (section.count('class="quicker-word"'), section.count('class="slower-word"')) == (3, 3)
+    assert section.count('class="minor"') == 3
+    assert '<span class="state minor">slower</span>' in section
+    operators = json.loads((ranked / "models" / "net.json").read_text())["operators"]
+    assert [(one["op_name"], one["ranks"]) for one in operators] == [("quicker", 6), ("slower", 6), ("small", 6)]
+
+
+def test_incidents_are_numbered_in_the_chart_and_listed_below(ranked: Path) -> None:
+    html = (ranked / "models" / "net.html").read_text()
+    _, drawing, data = figures_of(html)[0]
+    listed = re.findall(r'<li value="(\d)"><a href="([^"]+)">([\d-]+)</a>: ([^<]+)</li>', html)
+    assert [int(number) for number, *_ in listed] == list(range(1, len(listed) + 1))
+    assert {night for _, _, night, _ in listed} == {"2026-03-19"}
+    assert [label for _, label in data["incidents"]] == [number for number, *_ in listed]
+    assert all(f">{number}</text>" in drawing for number, *_ in listed)
+    assert all((ranked / "models" / href).resolve().is_file() for _, href, *_ in listed)
+
+
+def test_of_many_ranks_three_are_shown_and_all_are_folded(ranked: Path) -> None:
+    html = (ranked / "models" / "net.html").read_text()
+    steps = html[html.index('id="h-steps"') : html.index('id="h-runs"')]
+    shown, folded = steps.split("<details>")
+    assert re.findall(r"step, rank (\d)</a>", shown) == ["5", "3", "0"]
+    assert "<summary>All 6 ranks</summary>" in folded
+    assert re.findall(r"step, rank (\d)</a>", folded) == ["5", "4", "3", "2", "1", "0"]
+    assert "<details><summary>The newest 24 of 24 runs</summary>" in html[html.index('id="h-runs"') :]

@@ -134,7 +134,7 @@ def history_figure(
     days = days_of(series.nights)
     return HistoryFigure(
         title,
-        _drawn(series, look, marks, text, frame),
+        history_drawing(series, look, marks, text, frame),
         _data(series, look, marks, frame, text),
         banded=look.sigma is not None,
         has_baseline=baseline_of(series.row) is not None,
@@ -142,7 +142,8 @@ def history_figure(
     )
 
 
-def _drawn(series: SeriesFacts, look: Look, marks: Marks, text: Texts, frame: Frame) -> Markup:
+def history_drawing(series: SeriesFacts, look: Look, marks: Marks, text: Texts, frame: Frame = LARGE) -> Markup:
+    """What a look at a series shows, without a script."""
     start, values = look.start, series.values[look.start :]
     levels = [Level(one.start - start, one.until - start, one.first, one.last) for one in look.levels]
     shown = Marks(

@@ -52,7 +52,7 @@ def all_series(facts: StoreFacts, text: Texts) -> Content:
                 "share_of_step": one.share_of_step,
                 "model": one.model,
             }
-            for one in facts.series
+            for one in series
         ]
     }
 

@@ -264,7 +264,7 @@ def _operator_cells(operator: _Operator, steps: Mapping[str, SeriesFacts], text:
         head(row.op_name or row.op_type or row.workload, series_link(facts, _ROOT), " · ".join(filter(None, below))),
         marked("" if effect_us is None else f"{effect_us:+,.4g}", look),
         marked("" if row.step_share is None else show(row.step_share, "change"), look),
-        marked(f"{show(row.before, 'ms')} → {show(row.after, 'ms')}", ""),
+        marked(f"{show(row.before, 'time')} → {show(row.after, 'time')}", ""),
         marked("" if row.change is None else show(row.change, "change"), look),
         linked(row.since, f"{_ROOT}runs/{file_name(row.since_run)}.html" if row.since_run else None),
         stated(

@@ -20,7 +20,7 @@ from aoe_reports.model.history.changes import (
 )
 from aoe_reports.model.history.metrics import loss
 from aoe_reports.model.texts import N_
-from aoe_reports.present.drawings.charts import waterfall
+from aoe_reports.present.drawings.charts import Figure, waterfall
 from aoe_reports.present.reports.night_words import place_words
 from aoe_reports.present.reports.series_cells import has_metrics
 from aoe_reports.present.values import plain, show
@@ -29,6 +29,7 @@ from aoe_reports.site.pages.history import (
     Look,
     Marks,
     hindsight_of,
+    history_drawing,
     history_figure,
     level_words,
     value_title,
@@ -213,7 +214,10 @@ def _hindsight(series: SeriesFacts, marks: Marks, text: Texts) -> Context | None
     if not look.levels or (series.watched == len(series.nights) and not others):
         return None  # the whole history shows no more than the nights that are watched
     title = text("All {nights} nights", nights=len(series.nights))
-    return {"figure": history_figure(series, look, title, marks, text), "levels": _levels_table(series, look, text)}
+    return {
+        "figure": Figure(title, history_drawing(series, look, marks, text)),
+        "levels": _levels_table(series, look, text),
+    }
 
 
 def _newest(series: SeriesFacts, runs: Mapping[str, RunFacts]) -> Iterator[list[str]]:
