@@ -19,15 +19,13 @@ def main() -> None:
     """Build the site, look at it in light and in dark."""
     with tempfile.TemporaryDirectory() as made:
         folder = Path(made)
-        command = [sys.executable, "-m", "aoe_reports"]
-        subprocess.run([*command, "demo", "-o", "demo"], check=True, stdout=subprocess.DEVNULL, cwd=folder)
-        site = [*command, "site", "--store", "demo/history", "-o", "pages"]
-        subprocess.run(site, check=True, stdout=subprocess.DEVNULL, cwd=folder)
+        command = [sys.executable, "-m", "aoe_reports", "demo", "-o", "demo"]
+        subprocess.run(command, check=True, stdout=subprocess.DEVNULL, cwd=folder)
         with Chromium(folder / "browser") as browser:
             tab = browser.open_tab()
             for scheme in ("light", "dark"):
                 tab.look(WIDTH, HEIGHT, scheme)
-                tab.go((folder / "pages" / "index.html").as_uri())
+                tab.go((folder / "demo" / "site" / "index.html").as_uri())
                 picture = tab.screenshot("webp", quality=80)
                 if len(picture) > MAX_BYTES:
                     raise SystemExit(f"the picture in {scheme} has {len(picture)} bytes, more than {MAX_BYTES}")

@@ -37,6 +37,7 @@ def test_the_wheel_holds_the_schemas_the_template_the_catalogues_and_the_type_ma
         assert f"aoe_reports/json_schemas/{name}.schema.json" in names
     assert "aoe_reports/present/templates/report.html.j2" in names
     assert "aoe_reports/py.typed" in names
+    assert "aoe_reports/assistants/SKILL.md" in names
     for name in ("options", "recipes"):
         assert f"aoe_reports/formats/ascend/profiling_{name}.toml" in names
     for name in ("templates/index.html.j2", "assets/style.css", "assets/uPlot.iife.min.js", "assets/uPlot.LICENSE.txt"):
