@@ -38,6 +38,7 @@ def test_the_wheel_holds_the_schemas_the_template_the_catalogues_and_the_type_ma
     for name in ("templates/report.html.j2", "assets/style.css"):
         assert f"aoe_reports/present/{name}" in names
     assert "aoe_reports/py.typed" in names
+    assert "aoe_reports/assistants/SKILL.md" in names
     for name in ("options", "recipes"):
         assert f"aoe_reports/formats/ascend/profiling_{name}.toml" in names
     for name in ("templates/index.html.j2", "assets/uPlot.iife.min.js", "assets/uPlot.LICENSE.txt"):
