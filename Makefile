@@ -112,7 +112,7 @@ coverage: $(VENV)/.tools browser
 docs: $(VENV)/.tools
 	$(BIN)/python docs/generate.py
 
-# The documentation as a site, in English and in Chinese, each with the site of the simulated nights in it; a warning is an error
+# The documentation as a site, in English and in Chinese, each with an example site of simulated nights in it; a warning is an error
 SPHINX = $(BIN)/sphinx-build --quiet --fail-on-warning --keep-going
 
 SITE_en = docs/_build/site
@@ -128,9 +128,7 @@ pages-%:
 	$(SPHINX) --doctree-dir docs/_build/trees-$* --define language=$(LOCALE_$*) docs $(SITE_$*)
 
 example-%:
-	$(BIN)/aoe-reports demo -o docs/_build/demo-$* --lang $*
-	mkdir -p $(SITE_$*)
-	cp -r docs/_build/demo-$*/site $(SITE_$*)/example
+	$(BIN)/python docs/example.py $(SITE_$*)/example $*
 
 # What was built: whole, translated, readable by everybody, in a browser too
 site-docs-checks: site-docs browser

@@ -1,8 +1,7 @@
-"""Takes the pictures of docs/site.md from the site of `aoe-reports demo`, with Debian's chromium: python docs/snapshots.py."""
+"""Takes the pictures of docs/site.md from the example site, with Debian's chromium: python docs/snapshots.py."""
 
 from __future__ import annotations
 
-import subprocess
 import sys
 import tempfile
 from pathlib import Path
@@ -10,6 +9,7 @@ from pathlib import Path
 DOCS = Path(__file__).parent
 sys.path.insert(0, str(DOCS.parent / "tests"))
 from chromium import Chromium  # noqa: E402 -- it is there for the tests
+from example import write_example  # noqa: E402
 
 WIDTH, HEIGHT = 1280, 900
 MAX_BYTES = 150_000
@@ -19,10 +19,7 @@ def main() -> None:
     """Build the site, look at it in light and in dark."""
     with tempfile.TemporaryDirectory() as made:
         folder = Path(made)
-        command = [sys.executable, "-m", "aoe_reports"]
-        subprocess.run([*command, "demo", "-o", "demo"], check=True, stdout=subprocess.DEVNULL, cwd=folder)
-        site = [*command, "site", "--store", "demo/history", "-o", "pages"]
-        subprocess.run(site, check=True, stdout=subprocess.DEVNULL, cwd=folder)
+        write_example(folder / "pages")
         with Chromium(folder / "browser") as browser:
             tab = browser.open_tab()
             for scheme in ("light", "dark"):

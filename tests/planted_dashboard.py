@@ -19,7 +19,8 @@ from aoe_reports.store.layout import month_of, rows_of
 from aoe_reports.store.parts import NewFile
 
 NIGHTS = 36
-FIRST = datetime(2026, 9, 1, 2, tzinfo=UTC)
+FIRST = datetime(2026, 1, 10, 2, tzinfo=UTC)
+"""The last of the nights is that of the simulated nights of `demo`: both fit one store."""
 HARDWARE = "Ascend 910B"
 NOISE = 0.004
 """Relative, of an operator from night to night."""
@@ -75,9 +76,8 @@ PLANTED = (
 ACKNOWLEDGED = "recsys"
 
 
-def store_planted(folder: Path) -> Path:
-    """Write the store; where it is."""
-    store = folder / "store"
+def store_planted(store: Path) -> None:
+    """Add the nights to a store, which may be new."""
     history = History.open(str(store), create=True, origin=Origin("ingest"))
     rows: dict[str, list[pa.Table]] = {}
     for place, planted in enumerate(PLANTED):
@@ -96,7 +96,6 @@ def store_planted(folder: Path) -> Path:
         ),
         [],
     )
-    return store
 
 
 def _by_kind(rows: pa.Table) -> Iterator[tuple[str, pa.Table]]:

@@ -102,7 +102,7 @@ def test_the_largest_effect_is_first_over_all_ranks(tmp_path: Path) -> None:
 
 def test_a_capture_without_what_a_question_reads_is_not_called_damaged(fixtures: Assistant) -> None:
     found = fixtures.ask("serving", RANKS)
-    assert found.content["headline"] == "no iteration of a server of language models here"
+    assert found.content["headline"] == "Serving: no iteration of a server of language models here"
     assert found.content["reasons"] == ["nothing-measured"]
 
 

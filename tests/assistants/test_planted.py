@@ -98,13 +98,16 @@ class Reader:
         self.server("runs", path="" if folder is None else str(folder))
         question, options = BEGIN[to_know], dict[str, Any]()
         asked = [f"{folder}/{side}" for side in ("before", "after")] if question == "explain" else [str(folder)]
+        said = ""
         while True:
             answer = self.ask(question, asked, options)
             assert not answer.is_error, answer.text
             line = next(line for line in LINES if line.after == question and line.fits(answer))
             rows = answer.rows(line.table)
+            if rows:
+                said = json.dumps([answer.content["headline"], rows[0]], ensure_ascii=False)
             if not line.question:
-                return json.dumps([answer.content["headline"], rows[:1]], ensure_ascii=False)
+                return said
             question, options = line.question, dict(line.options)
             if question == "incident":
                 options["id"] = rows[0]["incident"]

@@ -26,7 +26,15 @@ from aoe_reports.site.cells import (
     with_code,
     words,
 )
-from aoe_reports.site.pages.triage import by_effect, group_of, grouped, slower_word, state_of, sure_change, sure_effect
+from aoe_reports.site.pages.triage import (
+    by_sure_effect,
+    group_of,
+    grouped,
+    slower_word,
+    state_of,
+    sure_change,
+    sure_effect,
+)
 from aoe_reports.site.texts import Texts
 
 NONE = "–"
@@ -84,7 +92,7 @@ def test_a_change_has_the_colour_of_its_sign() -> None:
         == '<td class="number"><span class="quicker-word">-5.1%</span><span class="sub">x</span></td>'
     )
     assert changed(0.0) == '<td class="number">0%</td>'
-    assert changed(0.001, minor=True) == '<td class="number"><span class="minor">+0.10%</span></td>'
+    assert changed(0.001, look=MINOR) == '<td class="number"><span class="minor">+0.10%</span></td>'
     assert changed(None) == f'<td class="number">{NONE}</td>'
 
 
@@ -186,7 +194,7 @@ def test_the_largest_effect_comes_first_and_then_the_largest_change() -> None:
     larger = SimpleNamespace(row=row(ci_low=-0.5, ci_high=-0.3), share_of_step=None, id="d")
     same = series("e", workload="aaa")
     facts: Any = SimpleNamespace(series=[unknown, small, same, larger, large], nights=["2026-01-05"])
-    assert sorted(facts.series, key=by_effect) == [large, small, larger, same, unknown]
+    assert sorted(facts.series, key=by_sure_effect) == [large, small, larger, same, unknown]
     assert grouped(facts)["new"] == [large, small, larger, same, unknown]
     assert list(grouped(facts)) == ["new", "ongoing", "suspect", "acknowledged", "recovered", "improved"]
 

@@ -53,7 +53,8 @@ def page_of(cli: Cli, folder: Path, at: Path) -> str:
 
 def cells(page: str) -> dict[str, int]:
     """How many areas of each colour the map of links has."""
-    drawn = page[page.index('id="h-links"') : page.index('id="h-steps"')]
+    start = page.index('id="h-links"')
+    drawn = page[start : page.index("</section>", start)]
     return {name: path.count("M") for name, path in re.findall(r'<path class="(heat\S*)" d="([^"]+)"', drawn)}
 
 

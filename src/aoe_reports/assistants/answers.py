@@ -15,7 +15,7 @@ import msgspec
 from aoe_reports.assistants.calls import MAX_NOTES, Access, Ask, Call, Incident, Runs, Sql, Tables
 from aoe_reports.assistants.documents import MAX_ROWS, Document, RefusedError, Table, neutral, plain_table
 from aoe_reports.engine.ask import ask
-from aoe_reports.engine.question import Question, Stream
+from aoe_reports.engine.question import Answer, Question, Stream
 from aoe_reports.engine.rules import NOTHING_MEASURED
 from aoe_reports.engine.runs import find_runs, label_of
 from aoe_reports.engine.tables.sql import SqlOptions, list_sql_tables, query_captures, rows_of
@@ -99,14 +99,20 @@ def _ask(call: Ask, access: Access) -> Document:
     if call.table and call.table not in (keys := [table.key for table in tables]):
         raise RefusedError(f"no table {neutral(call.table)!r}; this answer has {', '.join(keys)}")
     errors = [finding for finding in answered.findings if finding.severity == "error"]
-    absent = [finding.message for finding in errors if finding.rule == NOTHING_MEASURED.name]
+    is_absent = bool(errors) and all(finding.rule == NOTHING_MEASURED.name for finding in errors)
     return Document(
         question.name,
-        neutral(str(answered.headline or answered.verdict or next(iter(absent), answered.title))),
+        neutral(_headline_of(answered, errors)),
         [table for table in tables if call.table in {"", table.key}],
         [neutral(str(finding.as_text()), 200) for finding in errors[:MAX_NOTES]],
-        [NOTHING_MEASURED.name] if absent and len(absent) == len(errors) else answered.reasons(),
+        [NOTHING_MEASURED.name] if is_absent else answered.reasons(),
     )
+
+
+def _headline_of(answered: Answer, errors: Sequence[Finding]) -> str:
+    """The answer in a sentence; where there is no answer, why."""
+    why = [str(error.message) for error in errors[:1]]
+    return answered.headline or answered.verdict or ": ".join([answered.title, *why])
 
 
 def _largest_first(table: Rows[Any]) -> Sequence[Any]:

@@ -39,6 +39,10 @@ def speed_up(before: float | None, after: float | None) -> float | None:
     return before / after - 1 if before and after else None
 
 
+PARTS = ("computing", "communication_not_overlapped", "free")
+"""What a step is divided into."""
+
+
 @dataclass(frozen=True, slots=True)
 class PlacedShift:
     """A level shift: columns into the series' own nights, levels in the unit of the series, `change` as after / before - 1."""
@@ -83,10 +87,12 @@ class SeriesFacts:
     hindsight_level: float | None = None
     """Of the newest nights, by the same look."""
     has_page: bool = True
-    shapes: str | None = None
-    """The input shapes of an operator that changed."""
     observations: tuple[SeriesObservation, ...] = ()
     """What it does that is no change of its level, of the nights that were judged."""
+    input_shapes: str | None = None
+    """Of an operator, as its newest record has them."""
+    parts: Mapping[str, Floats] = field(default_factory=dict)
+    """Of a step the mean ms of its parts in each of its nights, NaN where unknown; by their names in PARTS."""
 
     @property
     def id(self) -> str:
@@ -128,6 +134,12 @@ class RunFacts:
         """The versions that it names: of its engine, and of what it ran (a commit, a revision)."""
         names = sorted(name for name in self.facts if name == "engine_version" or _COMMIT.search(name))
         return tuple(self.facts[name] for name in names if self.facts[name] != UNKNOWN)
+
+    @property
+    def known_facts(self) -> dict[str, str]:
+        """What it is and how it ran, as far as that is known."""
+        facts = {"kind": self.kind, "status": self.status, "hardware": self.hardware, **self.facts}
+        return {name: value for name, value in facts.items() if value != UNKNOWN}
 
     @property
     def is_tuning(self) -> bool:
@@ -187,7 +199,7 @@ class RunDetails:
     types: Sequence[Mapping[str, Any]] = ()
     """Operator types by total, as JSON has them: a site has tens of thousands, and none has to become a `GroupTotal`."""
     operators: Sequence[Mapping[str, Any]] = ()
-    """The longest operators."""
+    """The longest operators; a type or an operator of several ranks has a row for each of them."""
     type_count: int = 0
     """Different ones: a type of two ranks is one."""
     operator_count: int = 0
@@ -199,7 +211,9 @@ class RunDetails:
     untimed: int = 0
     """Records that tell no total and are in no group."""
     ranks: pa.Table | None = None
-    """Of a run of many ranks: rank_id, device_id, op_type, count, total_ns of each operator type on each rank."""
+    """Of a run of many ranks: rank_id, device_id, op_type, workload_args, count, total_ns of each operator type on each rank."""
+    operator_ranks: pa.Table | None = None
+    """The same of its longest operators, with op_name."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 
+from aoe_reports.model.texts import say
+
 
 def share_of(part: float | None, whole: float | None) -> float | None:
     """A part as a fraction of its whole, from -1 to 1; below 0 is what is saved.
@@ -37,3 +39,21 @@ def signed_percent(change: float) -> str:
     exponent = int(f"{percent:.1e}".partition("e")[2])  # as rounded: 9.96 has that of 10
     shown = f"{percent:+,.{min(max(0, 1 - exponent), MOST_DECIMALS)}f}"
     return f"{shown}%" if shown.strip("+-0.") else "0%"
+
+
+_MIN_TOLD = 0.001
+"""A smaller change is told as less than this."""
+
+
+def percent(size: float) -> str:
+    """The size of a change in the same digits, as sentences have it; never 0%."""
+    return say("less than 0.1%") if abs(size) < _MIN_TOLD else signed_percent(abs(size)).removeprefix("+")
+
+
+def change_words(change: float) -> str:
+    """A change in the same digits, as sentences have it."""
+    if not change:
+        return say("unchanged")
+    if abs(change) < _MIN_TOLD:
+        return say("changed by {size}", size=percent(change))
+    return signed_percent(change)

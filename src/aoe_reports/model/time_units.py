@@ -6,6 +6,8 @@ MICROSECOND = "us"
 """As sentences, keys and the exports themselves have it, and as every font and keyboard does."""
 TIME_UNITS = ((1_000_000_000, "s"), (1_000_000, "ms"), (1_000, MICROSECOND), (1, "ns"))
 """(ns, name) of each unit, the largest first."""
+MAX_SPAN = 1000
+"""How many times the smallest value of a column the largest may be, so that one unit fits both."""
 
 
 def times_in_one_unit(*times_ns: float) -> tuple[list[str], str]:

@@ -9,7 +9,14 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from aoe_reports.model.findings import SEVERITIES, Finding
-from aoe_reports.model.history.causes import NAMED, causes_in_words, facts_in_words, main_causes, models_in_words
+from aoe_reports.model.history.causes import (
+    NAMED,
+    causes_in_words,
+    count_ranks,
+    facts_in_words,
+    main_causes,
+    models_in_words,
+)
 from aoe_reports.model.history.changes import (
     LOCATED,
     METRIC,
@@ -155,7 +162,8 @@ def _changes_headline(
     said = [first]
     if (lead is None or lead is night.new) and (other := _other_open(slower, lead)) is not None:
         # what fails the job may not be what is new tonight
-        said.append(say("Open: {what}.", what=_level_words(other, other.since)))
+        ranks = count_ranks(other, (row for row in slower if row.incident == other.incident))
+        said.append(say("Open: {what}.", what=_level_words(other, other.since, ranks)))
         others -= _open_incidents([other])
     if others:
         said.append(_others_open(len(others), slower, is_first=len(said) == 1 and lead is None))
@@ -345,12 +353,12 @@ def _suspected(one: SuspectedCause, changes: Sequence[SeriesChange]) -> _Suspect
     """A suspected cause, after the change of the step that it explains."""
     cause, explains = with_short_names(one.cause), set(one.series)
     is_faster = cause.change < 0
-    suspects = (row for row in changes if row.state == "suspect" and row.series_id in explains)
+    suspects = [row for row in changes if row.state == "suspect" and row.series_id in explains]
     step = next((row for row in suspects if row.scope in WHOLE), None)
     what: str = causes_in_words([cause], one.models)
     if step is not None:
         explained = _explained([cause], one.models, step)
-        what = join("; ", (_level_words(step), explained))
+        what = join("; ", (_level_words(step, None, count_ranks(step, suspects)), explained))
     words = _with_facts(what, one.metadata)
     is_known_small = step is None and is_small(cause.step_share)
     text = _suspected_words(words, one.since, is_faster=is_faster)
@@ -371,8 +379,8 @@ def _suspected_words(what: str, since: str | None, *, is_faster: bool) -> Text:
     return say(words, since=since, what=what)
 
 
-def _level_words(row: SeriesChange, since: str | None = None) -> Text:
-    return say("{what} {change}{since}{levels}", what=subject_words(row), change=show(row.change, "change"), since=_since(since), levels=_levels(row))  # fmt: skip
+def _level_words(row: SeriesChange, since: str | None = None, ranks: int = 1) -> Text:
+    return say("{what} {change}{since}{levels}", what=subject_words(row, ranks), change=show(row.change, "change"), since=_since(since), levels=_levels(row))  # fmt: skip
 
 
 def _without_regression(changes: Sequence[SeriesChange], past: Collection[str]) -> str:
@@ -415,7 +423,8 @@ def _change_words(lead: SeriesChange, slower: Sequence[SeriesChange], known: Map
         levels = _levels(lead) if is_lead else ""
         text: str = say("{what}{since}{levels}", what=causes_in_words(causes, models), since=since, levels=levels)
     else:
-        level = _level_words(lead, lead.since if incident is None else incident.since)
+        ranks = count_ranks(lead, () if incident is None else incident.members)
+        level = _level_words(lead, lead.since if incident is None else incident.since, ranks)
         explained = _explanation(lead, slower, causes, models)
         text = level if explained is None else join("; ", (level, explained))
     if (layers := _layers(lead, slower)) is not None:
@@ -466,7 +475,7 @@ def _explanation(
     if any(cause.kind != "operator" for cause in causes):
         return _explained(causes, models, lead)
     if lead.attribution:
-        return _largest_part(lead.attribution)
+        return largest_part(lead.attribution)
     if lead.scope not in WHOLE:
         return None
     one = next((row for row in slower if row.scope == "op" and row.since == lead.since), None)
@@ -500,7 +509,7 @@ def _part_words(what: str, part_ns: float, total_ns: float) -> Text:
     return say("{what} adds {part} {unit} per step", what=what, part=part, unit=unit)
 
 
-def _largest_part(attribution: StepAttribution) -> str | None:
+def largest_part(attribution: StepAttribution) -> str | None:
     """The part of a slower step that grew most: an operator, communication or free time; None where the newest step is no slower."""
     total_us = attribution.total_us
     operators = sorted(attribution.operators, key=lambda one: -one.difference_us)[:1]

@@ -32,20 +32,11 @@ from aoe_reports.site.pages.comparison import (
     pairs_of,
     run_file,
 )
+from aoe_reports.site.pages.history import Look, Marks, hindsight_of, past_in, versions_in, watch_of
 from aoe_reports.site.pages.model import model_page
 from aoe_reports.site.pages.overview import run_row
 from aoe_reports.site.pages.run import Surroundings, run_page, surroundings_of
-from aoe_reports.site.pages.series import (
-    Look,
-    differences_of,
-    hindsight_of,
-    past_in,
-    series_page,
-    sides_of,
-    together_with,
-    versions_in,
-    watch_of,
-)
+from aoe_reports.site.pages.series import differences_of, series_page, sides_of, together_with
 from aoe_reports.site.pages.triage import state_of
 from aoe_reports.site.places import MODELS, file_name, model_file
 from aoe_reports.site.publish import Generation, key_of, new_generation
@@ -207,8 +198,7 @@ class _Builder:
         differences = differences_of(series, runs)
         together = together_with(series, self.facts.incidents, self.accepted)
         incident = self.facts.incidents.get(series.row.incident or "")
-        versions = versions_in(series, self.versions)
-        past = past_in(series, self.facts.past_nights, self.text)
+        marks = Marks(versions_in(series, self.versions), past_in(series, self.facts.past_nights, self.text))
         paths = [side.folder for side in sides_of(series, runs)]
         values = series.values
         twin = {
@@ -226,8 +216,8 @@ class _Builder:
             **_look(series, watch_of(series)),
             "hindsight": _look(series, hindsight_of(series)),
             "metadata_differences": differences,
-            "versions": [[series.nights[version.place], version.label] for version in versions],
-            "past_nights": [series.nights[one.place] for one in past],
+            "versions": [[series.nights[version.place], version.label] for version in marks.versions],
+            "past_nights": [series.nights[one.place] for one in marks.past],
             "incident": incident and {name: as_mapping(incident)[name] for name in _BEGINNING},
             "together": [one.change.series_id for one in together],
             "nights": series.nights,
@@ -236,7 +226,7 @@ class _Builder:
         }  # fmt: skip
         content = _twin_as_json(twin)
         key = key_of(
-            content, paths, together, [one.label for one in past], self.store.encode("utf-8", "replace")
+            content, paths, together, [one.label for one in marks.past], self.store.encode("utf-8", "replace")
         )  # the page has a command with its name
         place = f"series/{file_name(series.id)}"
         self._put(
@@ -255,8 +245,7 @@ class _Builder:
                         differences=differences,
                         incident=incident,
                         together=together,
-                        versions=versions,
-                        past=past,
+                        marks=marks,
                         pages=self.pages,
                         store=self.store,
                     ),
@@ -309,7 +298,7 @@ class _Builder:
         fresh = {}
         for model, pair in pairs_of(self.facts).items():
             sides = [[run_row(run), run.content] for run in (pair.baseline, pair.candidate)]
-            key = key_of(sides, pair.why)
+            key = key_of(sides, pair.why, pair.series)
             names = [f"{page_of(model)}.html", f"{page_of(model)}.json"]
             if all(self.generation.unchanged(name, key) for name in names):
                 self._put("comparison", names, key, None)

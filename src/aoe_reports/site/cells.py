@@ -80,8 +80,9 @@ def with_code(text: str) -> Markup:
     )
 
 
-def _below(sub: Any) -> str:
-    return f'<span class="sub">{words(short(str(sub)))}</span>' if sub else ""
+def below(sub: Any) -> str:
+    """The smaller line below a name or a number; it explains that, and is whole."""
+    return f'<span class="sub">{words(sub)}</span>' if sub else ""
 
 
 def _size(text: str) -> str:
@@ -94,9 +95,9 @@ def cell(value: Any, kind: Kind = "text", sub: Any = None) -> str:
         shown = show(value, kind)
         # what our formats make of a number has nothing to escape
         safe = shown if value.__class__ in {float, int} else words(shown)
-        return f'<td class="number">{safe}{_below(sub)}</td>'
+        return f'<td class="number">{safe}{below(sub)}</td>'
     text = short(str(value)) if value is not None else ""
-    return f'<td class="{_size(text)}">{words(text)}{_below(sub)}</td>'
+    return f'<td class="{_size(text)}">{words(text)}{below(sub)}</td>'
 
 
 def sentence(text: str | None) -> str:
@@ -106,15 +107,17 @@ def sentence(text: str | None) -> str:
 
 @lru_cache(maxsize=16384, typed=True)
 def head(text: Any, href: str | None = None, sub: Any = None) -> str:
-    """The cell that names a row, with a link to what it names."""
-    return f'<th scope="row" class="{_size(str(text))}">{_linked(str(text), href)}{_below(sub)}</th>'
+    """The cell that names a row, with a link to what it names; a name that is cut is whole in the cell's title."""
+    name = str(text)
+    whole = "" if len(name) <= LONGEST else f' title="{words(name)}"'
+    return f'<th scope="row" class="{_size(name)}"{whole}>{_linked(name, href)}{below(sub)}</th>'
 
 
 def linked(text: Any, href: str | None, sub: Any = None) -> str:
     """A cell with a link, where there is somewhere to go."""
     shown = words(short(str(text))) if text else NONE
     inner = f'<a href="{words(href)}">{shown}</a>' if href and text else shown
-    return f'<td class="{_size(str(text or ""))}">{inner}{_below(sub)}</td>'
+    return f'<td class="{_size(str(text or ""))}">{inner}{below(sub)}</td>'
 
 
 def named(
@@ -125,9 +128,9 @@ def named(
         f"<li>{_linked(line, page)} {words(more)}</li>" if more else f"<li>{_linked(line, page)}</li>"
         for line, page, more in lines
     )
-    below = "".join(map(_below, notes))
+    under = "".join(map(below, notes))
     fold = f'<details class="fold"><summary>{words(summary)}</summary><ul>{inner}</ul></details>'
-    return f'<th scope="row" class="text long">{_linked(text, href)}{below}{fold}</th>'
+    return f'<th scope="row" class="text long">{_linked(text, href)}{under}{fold}</th>'
 
 
 def _linked(text: str, href: str | None) -> str:
@@ -137,7 +140,7 @@ def _linked(text: str, href: str | None) -> str:
 
 def level(value: float | None, one: Valued, sub: float | None = None) -> str:
     """A cell with a level of a series, maybe with another one below it: a time in the unit of its column, a metric in its own."""
-    return f'<td class="number">{words(level_text(value, one))}{_below(level_text(sub, one))}</td>'
+    return f'<td class="number">{words(level_text(value, one))}{below(level_text(sub, one))}</td>'
 
 
 def level_text(value: float | None, one: Valued) -> str:
@@ -147,16 +150,19 @@ def level_text(value: float | None, one: Valued) -> str:
     return show(value, "time") if one.scope != METRIC else value_words(value, one.unit)
 
 
-def changed(value: float | None, sub: Any = None, better: str | None = "lower", *, minor: bool = False) -> str:
-    """A change as a signed share, in the colour of better or worse; one that is `minor` for a step has none."""
+def changed(value: float | None, sub: Any = None, better: str | None = "lower", *, look: str = "") -> str:
+    """A change as a signed share, in the colour of better or worse, unless it has another `look`."""
     if value is None:
         return cell(None, "change")
-    shown, lost = words(show(value, "change")), loss(value, better)
+    shown = words(show(value, "change"))
     if shown != NOTHING:
-        shown = f'<span class="{"minor" if minor else "slower-word" if lost > 0 else "quicker-word"}">{shown}</span>'
-    return f'<td class="number">{shown}{_below(sub)}</td>'
+        look = look or ("slower-word" if loss(value, better) > 0 else "quicker-word")
+        shown = f'<span class="{look}">{shown}</span>'
+    return f'<td class="number">{shown}{below(sub)}</td>'
 
 
+MINOR = "minor"
+"""The look of what is too small to matter."""
 NOTHING = show(0.0, "change")
 
 
@@ -189,7 +195,7 @@ def drawn(chart: Markup) -> str:
 def _with_titles(columns: Columns, row: Sequence[str]) -> list[str]:
     """Cells with the titles of their columns as attributes, for the style sheet; the head of a row needs none."""
     return [
-        one.replace("<td", f'<td data-title="{words(title)}"', 1) if one.startswith("<td") else one
+        one.replace("<td", f'<td data-title="{words(title)}"', 1) if title and one.startswith("<td") else one
         for (title, _), one in zip(columns, row, strict=True)
     ]
 

@@ -26,6 +26,7 @@ ASSETS = (
     "compare.js",
     "step.js",
     "list.js",
+    "history.js",
     "icon.svg",
     "uPlot.iife.min.js",
     "uPlot.min.css",

@@ -38,6 +38,7 @@ from aoe_reports.history.series.series import (
 )
 from aoe_reports.history.series.stored import STEP_OF_OPERATORS_NS, paged_series
 from aoe_reports.history.site_facts import (
+    PARTS,
     Claim,
     Floats,
     Groups,
@@ -63,7 +64,9 @@ from aoe_reports.store.parts import StoredFile
 Row = dict[str, Any]
 
 _TIMES = ("series_id", "night", "run_id", "timestamp_ns", "runtime_ms_mean", "source")
-_NEWEST = ("series_id", "timestamp_ns", "run_id", "scope", "rank_id", "device_id", "total_ns", "source", *LABELS)
+_NEWEST = (
+    "series_id", "timestamp_ns", "run_id", "scope", "rank_id", "device_id", "total_ns", "source", "workload_args", *LABELS,
+)  # fmt: skip
 _RUN = (
     "run_id", "run_kind", "night", "timestamp_ns", "model", "hardware", "status", "path", "body", "content_hash",
     "normaliser_version", "engine", "engine_version", "hardware_config", "runtime_config",
@@ -294,9 +297,7 @@ def _series(
     verdicts, first = _verdicts(histories, judged, regressions, start)
     whole = _look_back(judged, gone, regressions.budget.false_alarms_per_year)
     newest = _newest(history, since, left_out)
-    shapes = _shapes(
-        history, [row.series_id for row in regressions.rows if row.state is not None and row.op_name], nights
-    )
+    parts = _parts(history)
     every = regressions.detected.judged.histories.labels
     paged = paged_series(regressions.detected.judged.histories.labels, regressions.incidents)
 
@@ -334,11 +335,36 @@ def _series(
                 hindsight=tuple(_placed_shift(change, row.better, columns) for change in whole[place].changes),
                 hindsight_level=_level_of(whole[place].level, row),
                 has_page=row.series_id in paged,
-                shapes=shapes.get(row.series_id),
                 observations=tuple(observed.get(row.series_id, ())),
+                input_shapes=facts.get("input_shapes"),
+                parts=_parts_of(parts.get(row.series_id), histories.runs[place, columns].tolist()),
             )
         )
     return every_series
+
+
+_Parts = dict[str, tuple[float | None, ...]]
+"""Of each run of a step the mean ms of its parts."""
+
+
+def _parts(history: History) -> dict[str, _Parts]:
+    """The parts of the steps of each series, as far as its records have them."""
+    steps = pl.DataFrame(history.records(("series_id", "run_id", "metrics"), [equals("scope", "step")]))
+    metrics = pl.col("metrics").cast(pl.String)
+    read = [metrics.str.json_path_match(f"$.{name}_ms_mean").cast(pl.Float64).alias(name) for name in PARTS]
+    known: dict[str, _Parts] = defaultdict(dict)
+    for series_id, run_id, *parts in steps.select("series_id", "run_id", *read).iter_rows():
+        known[series_id][run_id] = tuple(parts)
+    return known
+
+
+def _parts_of(known: _Parts | None, runs: Sequence[str]) -> dict[str, Floats]:
+    """The parts of a step in its nights; those that no night has are left out."""
+    if known is None:
+        return {}
+    nothing = (None,) * len(PARTS)
+    columns = np.array([known.get(run, nothing) for run in runs], dtype=np.float64).reshape(-1, len(PARTS))
+    return {name: columns[:, place] for place, name in enumerate(PARTS) if np.isfinite(columns[:, place]).any()}
 
 
 def _verdicts(
@@ -389,7 +415,10 @@ def _newest(history: History, since: str, incomplete: Sequence[str]) -> dict[str
     records = pl.DataFrame(history.records(names, where)).filter(~pl.col("run_id").is_in(list(incomplete)))
     of_steps = ["run_id", "rank_id", "device_id", "series_id", "total_ns", "metrics"]
     whole = pl.DataFrame(history.records(of_steps, [*where, equals("scope", "step")]))
-    newest = records.sort("timestamp_ns", "run_id").group_by("series_id", maintain_order=True).last()
+    shapes = pl.col("workload_args").cast(pl.String).str.json_path_match("$.input_shapes").alias("input_shapes")
+    newest = (
+        records.sort("timestamp_ns", "run_id").group_by("series_id", maintain_order=True).last().with_columns(shapes)
+    )
     keys = ["run_id", "rank_id", "device_id"]
     steps = (
         whole.sort("series_id")
@@ -403,23 +432,14 @@ def _newest(history: History, since: str, incomplete: Sequence[str]) -> dict[str
     }
 
 
-def _shapes(history: History, series: Sequence[str], nights: Sequence[str]) -> dict[str, str]:
-    """The input shapes of operators, as their newest records have them."""
-    if not series:
-        return {}
-    where: Where = [equals("scope", "op"), equals("night", nights[-WATCHED_NIGHTS:][0], ">=")]
-    records = pl.DataFrame(history.records(("series_id", "workload_args"), where))
-    spelled = pl.col("workload_args").str.json_path_match("$.input_shapes")
-    known = records.filter(pl.col("series_id").is_in(list(series))).unique().select("series_id", spelled)
-    return {series_id: shapes for series_id, shapes in known.iter_rows() if shapes}
-
-
 _RECORD = (
     "run_id", "scope", "phase", "op_type", "op_name", "rank_id", "device_id", "count", "total_ns", "runtime_ms_mean",
     "runtime_ms_std", "workload", "workload_args", "workload_metadata", "metrics", "metadata", "series_id",
 )  # fmt: skip
 SHOWN_TYPES, SHOWN_OPERATORS = 20, 100
 """A run's page and JSON have at most so many, the longest first, and say how many there are."""
+SHOWN_ON_RANKS = 20
+"""The same where a run has several ranks: each of the longest has a row for each rank."""
 
 
 def read_details(history: History, runs: Sequence[RunFacts]) -> Iterator[tuple[RunFacts, RunDetails]]:
@@ -436,10 +456,9 @@ def read_details(history: History, runs: Sequence[RunFacts]) -> Iterator[tuple[R
         details = _details(records.filter(pl.col("run_id").is_in([run.run_id for run in wanted])))
         for run in wanted:
             known = details.get(run.run_id, RunDetails())
-            yield (
-                run,
-                replace(known, ranks=_ranks(history, run)) if RANK_KIND in run.body.get(ROW_COUNTS, ()) else known,
-            )
+            if RANK_KIND in run.body.get(ROW_COUNTS, ()):
+                known = replace(known, ranks=_ranks(history, run), operator_ranks=_operator_ranks(history, run, known))
+            yield run, known
 
 
 def _ranks(history: History, run: RunFacts) -> pa.Table:
@@ -448,12 +467,22 @@ def _ranks(history: History, run: RunFacts) -> pa.Table:
     return history.rows(RANK_KIND, _OF_RANK, where)
 
 
+def _operator_ranks(history: History, run: RunFacts, details: RunDetails) -> pa.Table | None:
+    """The longest operators on single ranks; a run has hundreds of operators on each of thousands of ranks."""
+    names = {row["op_name"] for row in details.operators[:SHOWN_ON_RANKS]} - {None}
+    if not names:
+        return None
+    of_names = tuple(equals("op_name", name) for name in sorted(names))
+    where: Where = [equals("run_id", run.run_id), equals("scope", "op"), of_names]
+    return history.rows(RANK_KIND, (*_OF_RANK, "op_name"), where)
+
+
 def _nights_of(runs: Sequence[RunFacts]) -> Where:
     nights = [run.night for run in runs]
     return [equals("night", min(nights), ">="), equals("night", max(nights), "<=")]
 
 
-_OF_RANK = ("rank_id", "device_id", "op_type", "count", "total_ns")
+_OF_RANK = ("rank_id", "device_id", "op_type", "count", "total_ns", "workload_args")
 FEW_RUNS = 8
 """Up to so many runs are read by name; of more, all records of their nights are read."""
 _COMPARED = ("op_type", "op", "communication")
@@ -542,14 +571,15 @@ def _groups(timed: pl.DataFrame) -> dict[str, Groups]:
 def _longest(records: pl.DataFrame, count: int, more: str, wholes: pl.DataFrame) -> dict[str, Sequence[Row]]:
     """The longest records of each run as JSON has them, with one part of what they worked on."""
     names = (*_PLACE, "op_type", "op_name", "workload_args", "count", "total_ns", "series_id")
-    order = [False, True, False, False, False]
-    longest = (
-        records.select(names)
-        .sort("run_id", "total_ns", "op_type", "op_name", "series_id", descending=order, nulls_last=True)
-        .group_by("run_id", maintain_order=True)
-        .head(count)
-        .join(wholes, on=_PLACE, how="left", nulls_equal=True, maintain_order="left")
-        .with_columns(pl.col("workload_args").str.json_path_match(f"$.{more}"))
+    ranks = wholes.group_by("run_id").len().filter(pl.col("len") > 1)["run_id"].to_list()
+    of_ranks = pl.col("run_id").is_in(ranks)
+    longest = records.select(names).filter(~of_ranks).sort(
+        "run_id", "total_ns", "op_type", "op_name", "series_id", descending=[False, True, False, False, False], nulls_last=True
+    ).group_by("run_id", maintain_order=True).head(count)  # fmt: skip
+    if ranks:
+        longest = pl.concat([longest, _longest_on_ranks(records.select(names).filter(of_ranks))])
+    longest = longest.join(wholes, on=_PLACE, how="left", nulls_equal=True, maintain_order="left").with_columns(
+        pl.col("workload_args").str.json_path_match(f"$.{more}")
     )
     rows = [
         {
@@ -567,6 +597,20 @@ def _longest(records: pl.DataFrame, count: int, more: str, wholes: pl.DataFrame)
         for _, rank, device, op_type, op_name, part, tasks, total, series_id, whole in longest.iter_rows()
     ]
     return {run_id: rows[span] for run_id, span in _spans(longest["run_id"]).items()}
+
+
+def _longest_on_ranks(records: pl.DataFrame) -> pl.DataFrame:
+    """What takes longest on all ranks of a run together, with a row for each of these."""
+    key = ("run_id", "op_type", "op_name", "workload_args")
+    sums = records.group_by(key).agg(pl.col("total_ns").sum().alias("of_all_ns"))
+    first = sums.sort(
+        *("run_id", "of_all_ns", "op_type", "op_name", "workload_args"),
+        descending=[False, True, False, False, False],
+        nulls_last=True,
+    )
+    longest = first.group_by("run_id", maintain_order=True).head(SHOWN_ON_RANKS).with_row_index("place")
+    joined = records.join(longest.select(*key, "place"), on=key, nulls_equal=True)
+    return joined.sort("place", "rank_id", "device_id", "series_id").select(records.columns)
 
 
 def _step(row: Row) -> StepTimes:

@@ -18,13 +18,13 @@ from aoe_reports.present.drawings.charts import (
     Bars,
     Level,
     bar,
+    card_chart,
     days_of,
     grouped,
     history_chart,
     pair,
     ranking,
     sparkline,
-    stacked,
     waterfall,
 )
 
@@ -101,9 +101,7 @@ def test_the_bars_of_a_waterfall_end_where_the_whole_does(parts: list[tuple[str,
 def test_small_charts_say_what_they_show() -> None:
     spark = ET.fromstring(str(sparkline([3.0, None, 1.0], 1, "three nights")))
     assert (spark.get("role"), spark.get("aria-label")) == ("img", "three nights")
-    bar = ET.fromstring(str(stacked([("computing", 1.0), ("free", 3.0)], "parts")))
-    assert [float(part.get("width", 0)) for part in bar] == [150.0, 450.0]
-    assert str(sparkline([], None, "")) == str(stacked([("free", 0.0)], "")) == ""
+    assert str(sparkline([], None, "")) == ""
 
 
 def test_dates_are_days() -> None:
@@ -234,17 +232,6 @@ def test_two_bars_share_their_scale(before: float, after: float, most: float | N
     assert str(pair(None, after)) == str(pair(before, None)) == ""
 
 
-def test_parts_of_a_bar_follow_each_other() -> None:
-    rects = attributes(stacked([("computing", 1.0), ("free", 3.0), ("other", 2.0)], "words"), "rect")
-    assert [(one["class"], one["x"], one["width"]) for one in rects] == [
-        ("computing", "0.00", "100.00"),
-        ("free", "100.00", "300.00"),
-        ("other", "400.00", "200.00"),
-    ]
-    assert str(stacked([("free", 0.5), ("other", 0.5)], "")) != ""
-    assert str(stacked([("free", -1.0)], "")) == ""
-
-
 def test_a_waterfall_has_a_row_for_each_part_and_one_for_the_whole() -> None:
     name = "n" * 44
     svg = waterfall([("first", 30.0), (name, -10.0), (name + "x", 0.001)], ("whole", 20.001), "words")
@@ -337,3 +324,15 @@ def test_no_name_breaks_a_chart_of_bars(name: str) -> None:
             "polyline",
         }
         assert all(char.isprintable() for char in str(svg))
+
+
+def test_a_card_has_rings_for_bad_nights_gaps_for_missing_ones_and_no_more_than_its_span() -> None:
+    days = np.array([1, 2, 3, 6, 7], dtype=np.int64) + 700_000
+    values = np.array([10.0, 10.01, 10.0, 10.02, 10.0])
+    svg = card_chart(
+        days, values, [], None, [3], "said", lambda value: f"{value:.2f} ms", (700_001, 700_009), past=[1], versions=[4]
+    )
+    assert (svg.count("<polyline"), svg.count('class="odd-night"'), svg.count('class="noted"')) == (2, 1, 1)
+    assert svg.count('class="mark"') == 1
+    assert [said for said in re.findall(r">([^<]*)</text>", svg) if said.endswith("ms")] == ["10.21 ms", "9.81 ms"]
+    assert re.findall(r">(\d{4}-\d\d-\d\d)<", svg) == [date.fromordinal(day).isoformat() for day in (700_001, 700_009)]

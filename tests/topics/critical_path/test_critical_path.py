@@ -78,8 +78,8 @@ def test_so_many_operators_and_segments_are_shown_as_asked(cli: Cli, tmp_path: P
 def test_the_headline_names_the_largest_part_and_the_largest_gain(cli: Cli, tmp_path: Path) -> None:
     first = cli("critical-path", chained().write(tmp_path)).out.splitlines()[0]
     assert first == (
-        "The critical path of the longest step takes 0.340 ms, 100.0% of it computing. "
-        "MatMul2 shortened by 100% makes it 0.200 ms shorter."
+        "The critical path of the longest step takes 340.0 us, 100.0% of it computing. "
+        "Without MatMul2 it is 200.0 us shorter."
     )
 
 

@@ -8,6 +8,8 @@ import pytest
 from commandline import Cli
 from planted_ranks import EVERY, SOURCE, STEPS, write_job, write_rank
 
+from aoe_reports.model.shares import percent
+
 
 def headline(cli: Cli, *arguments: object) -> str:
     return cli("stragglers", *arguments).out.split("\n", 1)[0]
@@ -29,7 +31,7 @@ def test_a_slow_chip_among_sixteen_ranks(cli: Cli, tmp_path: Path) -> None:
     assert [(row["rank_id"], row["op_type"]) for row in types] == [(7, "Conv2D"), (7, "MatMulV2"), (7, "Cast")]
     assert all(row["slower"] == pytest.approx(0.06, abs=0.01) for row in types)
     assert headline(cli, tmp_path) == (
-        f"Rank 7 computes {first['slower']:.1%} longer than the median of its 15 peers "
+        f"Rank 7 computes {percent(first['slower'])} longer than the median of its 15 peers "
         f"({first['median_us'] / 1000:.3f} → {first['computing_us'] / 1000:.3f} ms); 6 of 6 operator types are slower: "
         "look at the chip (frequency, temperature), not at an operator."
     )
@@ -238,7 +240,7 @@ def test_a_slow_host_is_told_once_before_single_ranks(cli: Cli, tmp_path: Path) 
         (home / "ASCEND_PROFILER_OUTPUT" / "kernel_details.csv").write_text(header + rows)
     told = cli("stragglers", tmp_path)
     assert told.out.startswith(
-        "Host node3 is slow: 4 of its 4 ranks are, and the median of them computes 99.9% longer than its peers; look at the host"
+        "Host node3 is slow: 4 of its 4 ranks are, and the median of them computes 100% longer than its peers; look at the host"
     )
     assert told.out.index("\nHosts\n") < told.out.index("Largest loss")
     found = cli("stragglers", tmp_path, "--format", "json").json

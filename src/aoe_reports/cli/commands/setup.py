@@ -13,7 +13,7 @@ from aoe_reports.jobs.doctor.checkup import DoctorOptions
 from aoe_reports.model.errors import UsageError
 from aoe_reports.model.options import Option, option, options
 from aoe_reports.model.rows import Rows
-from aoe_reports.model.texts import say
+from aoe_reports.model.texts import count_of, say
 
 _READS = say("what assistants may read")
 
@@ -52,7 +52,13 @@ def doctor(
 
         found = [setting for setting in settings(ctx) if every or setting.source != "default"]
         rows = Rows(type=Setting, rows=[*found, *settings_of_thresholds(ctx)])
-        reply(one_table("config", "Configuration", [file.path for file in files], rows), form, output)
+        said = count_of(
+            len(rows.rows),
+            "{number} option is not as it is by default.",
+            "{number} options are not as they are by default.",
+        )
+        paths = [file.path for file in files]
+        reply(one_table("config", "Configuration", paths, rows, headline="" if every else said), form, output)
     from aoe_reports.jobs.doctor.examine import examine
 
     counts = [(str(file.path), _count(file.table)) for file in files]

@@ -30,7 +30,7 @@ from aoe_reports.model.errors import UsageError
 from aoe_reports.model.findings import in_order
 from aoe_reports.model.options import Option, declared
 from aoe_reports.model.rows import Rows
-from aoe_reports.model.texts import say
+from aoe_reports.model.texts import count_of, say
 
 
 @guided(example='sql profile "SELECT core, sum(duration_ns) FROM task GROUP BY 1"', page="sql")
@@ -152,4 +152,10 @@ def _chosen(place: CacheFolderOptions) -> Cache:
 
 def _reply(command: str, content: CacheContent, form: str, output: Output) -> NoReturn:
     rows = Rows(type=CacheContent, rows=[content])
-    reply(one_table(f"cache {command}", say("Cache"), [content.folder], rows), form, output)
+    files = count_of(content.files, "{number:,} file", "{number:,} files")
+    headline = say(
+        "{files} deleted, {bytes:,} bytes." if command == "clear" else "{files}, {bytes:,} bytes.",
+        files=files,
+        bytes=content.bytes,
+    )
+    reply(one_table(f"cache {command}", say("Cache"), [content.folder], rows, headline=headline), form, output)

@@ -78,6 +78,7 @@ def ingest(
         findings = in_order(notes.findings)
         print_findings(findings)
         raise typer.Exit(exit_code(findings, unreadable=notes.unreadable, strict=chosen.strict))
+    from aoe_reports.history.care_words import sentence_on_ingested
     from aoe_reports.history.runs.ingest import ingest as ingest_paths
     from aoe_reports.history.runs.ingest import stored_row
 
@@ -85,8 +86,8 @@ def ingest(
         stored = ingest_paths(paths, place.store, chosen, notes, executor=executor_here(chosen), progress=progress)
     findings = in_order([*notes.findings, *(finding for item in stored for finding in item.run.findings)])
     runs = Rows(type=IngestedRun, rows=[stored_row(item) for item in stored], without=frozenset({"step_ms", "status"}))
-    answer = one_table("ingest", "Stored", paths, runs, findings=findings, unreadable=notes.unreadable)
-    reply(answer, form, output, strict=chosen.strict, most=rows)
+    done = {"findings": findings, "unreadable": notes.unreadable, "headline": sentence_on_ingested(runs.rows)}
+    reply(one_table("ingest", "Stored", paths, runs, **done), form, output, strict=chosen.strict, most=rows)
 
 
 def _print_records(paths: list[Path], chosen: RecordOptions, notes: Notes, output: Path | None) -> None:
@@ -129,6 +130,7 @@ def history(
     rows: MostRows = MAX_ROWS,
 ) -> None:
     """List the contents of the store. Oldest first: runs, records, single ranks, recorded changes, acknowledgements, advice, verdicts, observations."""
+    from aoe_reports.history.care_words import sentence_on_listed
     from aoe_reports.history.runs.listing import list_history, stored_documents
 
     if form == "jsonl":
@@ -140,7 +142,8 @@ def history(
         write_pieces((f"{json.dumps(document, ensure_ascii=False)}\n" for document in documents), output)
         return
     found = list_history(place.store, what, chosen)
-    reply(one_table("history", "History", [place.store], found), form, output, most=rows)
+    answer = one_table("history", "History", [place.store], found, headline=sentence_on_listed(found.rows))
+    reply(answer, form, output, most=rows)
 
 
 @guided(example='store ack SERIES --reason "larger batch" --store aoe-history', page="regressions")
@@ -228,12 +231,21 @@ def _reply(
     reply(one_table(command, title, [place.store], Rows(type=type(done), rows=[done]), **more), form, output)
 
 
+def _reply_on_store(
+    command: str, place: StoreOptions, done: Any, form: Format, output: Path | None, **more: Any
+) -> NoReturn:
+    """The same of a command on the whole store, with what it comes to in a sentence."""
+    from aoe_reports.history.care_words import sentence_of
+
+    _reply(f"store {command}", N_("Store"), place, done, form, output, headline=sentence_of(done), **more)
+
+
 @guided(example="store info --store aoe-history", page="store")
 def info(place: StoreOptions, form: ChosenForm = "text", output: Output = None) -> None:
     """Describe the store: runs, records, bytes, files, version, format, last compaction."""
     from aoe_reports.history.care import store_info
 
-    _reply("store info", N_("Store"), place, store_info(place.store), form, output)
+    _reply_on_store("info", place, store_info(place.store), form, output)
 
 
 @guided(example="store verify --store aoe-history", page="store")
@@ -242,7 +254,7 @@ def verify(place: StoreOptions, form: ChosenForm = "text", output: Output = None
     from aoe_reports.history.care import verify_store
 
     verified, findings, unreadable = verify_store(place.store)
-    _reply("store verify", N_("Store"), place, verified, form, output, findings=findings, unreadable=unreadable)
+    _reply_on_store("verify", place, verified, form, output, findings=findings, unreadable=unreadable)
 
 
 @guided(example="store compact --store aoe-history", page="store")
@@ -250,7 +262,7 @@ def compact(place: StoreOptions, form: ChosenForm = "text", output: Output = Non
     """Merge small files and sort their rows. Other processes may write at the same time."""
     from aoe_reports.history.care import compact_store
 
-    _reply("store compact", N_("Store"), place, compact_store(place.store), form, output)
+    _reply_on_store("compact", place, compact_store(place.store), form, output)
 
 
 @guided(example="store vacuum --days 30 --store aoe-history", page="store")
@@ -263,7 +275,7 @@ def vacuum(
     """Delete files that no longer belong to the store."""
     from aoe_reports.history.care import vacuum_store
 
-    _reply("store vacuum", N_("Store"), place, vacuum_store(place.store, chosen), form, output)
+    _reply_on_store("vacuum", place, vacuum_store(place.store, chosen), form, output)
 
 
 @guided(example="store undo RUN --store aoe-history", page="store")
@@ -281,4 +293,4 @@ def undo(
     """Remove a run from the store. The store records who removed it and when; the run can be ingested again."""
     from aoe_reports.history.care import undo_run
 
-    _reply("store undo", N_("Store"), place, undo_run(place.store, run), form, output)
+    _reply_on_store("undo", place, undo_run(place.store, run), form, output)

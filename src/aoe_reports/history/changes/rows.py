@@ -16,7 +16,14 @@ from aoe_reports.history.series.baselines import Acceptance, ActiveChange, Judge
 from aoe_reports.history.series.pinned import hold_against
 from aoe_reports.history.series.series import SeriesLabels
 from aoe_reports.model.findings import Finding
-from aoe_reports.model.history.causes import causes_in_words, operator_words, part_words, rank_words, series_name
+from aoe_reports.model.history.causes import (
+    causes_in_words,
+    count_ranks,
+    operator_words,
+    part_words,
+    rank_words,
+    series_name,
+)
 from aoe_reports.model.history.changes import (
     LOCATED,
     METRIC,
@@ -292,7 +299,7 @@ def _incident_row(examined: Examination, incident: Incident) -> IncidentChange:
     members = [_member(examined, one) for one in incident.members]
     return IncidentChange(
         incident=incident.id,
-        title=_title(lead, causes, models),
+        title=_title(lead, causes, models, count_ranks(lead.labels, members)),
         since=incident.since,
         since_run=incident.since_run,
         since_now=incident.since_now if incident.since_now != incident.since else None,
@@ -332,10 +339,12 @@ def _member(examined: Examination, one: SeriesShift) -> IncidentMember:
     )
 
 
-def _title(lead: SeriesShift, causes: Sequence[IncidentCause], models: Sequence[str]) -> Text:
+def _title(lead: SeriesShift, causes: Sequence[IncidentCause], models: Sequence[str], ranks: int) -> Text:
     labels = lead.labels
     named = say(
-        "{what} {change}", what=_subject(labels), change=signed_percent(value_change(lead.shift.change, labels.better))
+        "{what} {change}",
+        what=_subject(labels, ranks),
+        change=signed_percent(value_change(lead.shift.change, labels.better)),
     )
     if not causes:
         return named if labels.scope in NOTICED | LOCATED else say("{model}: {what}", model=labels.model, what=named)
@@ -346,14 +355,14 @@ def _title(lead: SeriesShift, causes: Sequence[IncidentCause], models: Sequence[
     )
 
 
-def _subject(labels: SeriesLabels) -> Text:
+def _subject(labels: SeriesLabels, ranks: int) -> Text:
     if labels.scope == METRIC:
-        return say("{name}{rank}", name=series_name(labels), rank=rank_words(labels.rank_id))
+        return say("{name}{rank}", name=series_name(labels), rank=rank_words(labels.rank_id, ranks))
     if (part := part_words(labels.scope, labels.workload, labels.rank_id)) is not None:
         return part
     if labels.op_name or labels.scope == "op_type":
         return operator_words(labels.op_type, labels.op_name, labels.rank_id)
-    rank = rank_words(labels.rank_id)
+    rank = rank_words(labels.rank_id, ranks)
     if labels.scope == "step":
         return say("step of {model}{rank}", model=labels.model, rank=rank)
     return say("{name}{rank}", name=labels.workload, rank=rank)

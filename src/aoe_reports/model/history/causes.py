@@ -84,6 +84,14 @@ class Named(Protocol):
         """The name of a metric."""
 
 
+class Ranked(Named, Protocol):
+    """A series, as far as its name goes, maybe of one rank."""
+
+    @property
+    def rank_id(self) -> int | None:
+        """Its rank; None where it is of all."""
+
+
 def series_name(one: Named) -> Text | str:
     """What a series is called: the workload, of a metric with its name."""
     return (
@@ -175,9 +183,17 @@ def operator_words(op_type: str | None, op_name: str | None, rank_id: int | None
     return say("operator type {kind}{rank}", kind=op_type, rank=rank)
 
 
-def rank_words(rank_id: int | None) -> str:
-    """The rank that something is of, behind its name; nothing where it is of all."""
-    return "" if rank_id is None else say(", rank {rank}", rank=rank_id)
+def rank_words(rank_id: int | None, ranks: int = 1) -> str:
+    """The rank that something is of, behind its name, or of how many `ranks`; nothing where it is of all."""
+    if rank_id is None:
+        return ""
+    return say(", {count} ranks", count=ranks) if ranks > 1 else say(", rank {rank}", rank=rank_id)
+
+
+def count_ranks(lead: Ranked, others: Iterable[Ranked]) -> int:
+    """On how many ranks something changed: of those that are of the same workload and scope."""
+    same = {other.rank_id for other in others if (other.workload, other.scope) == (lead.workload, lead.scope)}
+    return len(same | {lead.rank_id})
 
 
 def _fact(fact: ToldFact) -> Text:

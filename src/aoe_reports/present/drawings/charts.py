@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date
 from functools import lru_cache
@@ -48,6 +48,29 @@ class Figure(NamedTuple):
     svg: Markup
 
 
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """The size of a chart of a history; `span` are its first and its last day, where those of the values are not."""
+
+    width: int
+    height: int
+    span: tuple[int, int] | None = None
+
+
+LARGE = Frame(WIDTH, HEIGHT)
+
+
+class Noted(NamedTuple):
+    """What a chart of a history marks: (column, label) of nights, (first day, how many) of missing dates, the baseline."""
+
+    versions: Sequence[tuple[int, str]] = ()
+    past: Sequence[tuple[int, str]] = ()
+    """Single nights that differed."""
+    incidents: Sequence[tuple[int, str]] = ()
+    gaps: Sequence[tuple[int, int]] = ()
+    baseline: float | None = None
+
+
 def history_chart(
     days: Ints,
     values: Floats,
@@ -56,13 +79,11 @@ def history_chart(
     changes: Sequence[int],
     words: str,
     *,
-    versions: Sequence[tuple[int, str]] = (),
-    past: Sequence[tuple[int, str]] = (),
+    noted: Noted = Noted(),  # noqa: B008 -- it never changes
+    frame: Frame = LARGE,
     unit: str = "",
 ) -> Markup:
     """A history: days (date ordinals) and values (NaN for none) in a unit, its levels, the columns of its changes.
-
-    `versions` are the columns of new versions, `past` those of single nights that differed, each with its label.
 
     Around each level lies the band of 95 % of quiet nights: 1.96 sigma (relative) to both sides.
     """
@@ -73,24 +94,28 @@ def history_chart(
     times = values[known]
     spread = math.exp(1.96 * sigma) if sigma is not None else 1.0
     ends = [end for level in levels for end in (level.first, level.last)]
-    low = min(float(times.min()), min(ends, default=math.inf) / spread)
-    high = max(float(times.max()), max(ends, default=-math.inf) * spread)
-    ticks = _ticks(low, high)
+    marked = [] if noted.baseline is None else [noted.baseline]
+    low = min(float(times.min()), min(ends, default=math.inf) / spread, *marked)
+    high = max(float(times.max()), max(ends, default=-math.inf) * spread, *marked)
+    ticks = _ticks(low, high, 4 if frame.height == HEIGHT else 2)
     low, high = min(low, ticks[0]), max(high, ticks[-1])
-    first = float(across[0])  # Python's own numbers are quicker, one at a time
-    x = _Axis(first, max(float(across[-1]), first + 1), _LEFT, WIDTH - _RIGHT)
-    y = _Axis(low, high if high > low else low + 1, HEIGHT - _BOTTOM, _TOP)
+    first, last = frame.span or (int(days[0]), int(days[-1]))
+    x = _Axis(first, max(last, first + 1), _LEFT, frame.width - _RIGHT)
+    y = _Axis(low, high if high > low else low + 1, frame.height - _BOTTOM, _TOP)
     drawn = [
         f'<text class="tick" x="0" y="{_TOP - 14}">{as_text(unit)}</text>' if unit else "",
-        *_frame(ticks, x, y, int(days[0]), int(days[-1])),
+        *_frame(ticks, x, y, first, last),
         *(_band(level, across, x, y, spread) for level in levels if sigma is not None),
-        _line(across[known], times, x, y),
+        *(f'<path class="baseline" d="M{_LEFT} {y(level):.1f}H{x.end}"/>' for level in marked),
+        *(_gap(start, count, x, y) for start, count in noted.gaps),
+        *_lines(across[known], times, x, y, broken=bool(noted.gaps)),
         *(_level(level, across, x, y) for level in levels),
-        *(f'<path class="mark" d="M{x(across[column]):.0f} {_TOP}V{HEIGHT - _BOTTOM}"/>' for column in changes),
-        *(_labelled(x(across[column]), label, 0) for column, label in versions),
-        *(_labelled(x(across[column]), label, 1) for column, label in past),
+        *(f'<path class="mark" d="M{x(across[column]):.0f} {_TOP}V{y.start}"/>' for column in changes),
+        *(_labelled(x(across[column]), label, 0, x, y) for column, label in noted.versions),
+        *(_labelled(x(across[column]), label, 1, x, y) for column, label in noted.past),
+        *(_labelled(x(across[column]), label, 2, x, y) for column, label in noted.incidents),
     ]
-    lead = f'<svg viewBox="0 0 {WIDTH} {HEIGHT}" class="chart" role="img" aria-label="{as_text(words)}">'
+    lead = f'<svg viewBox="0 0 {frame.width} {frame.height}" class="chart" role="img" aria-label="{as_text(words)}">'
     return Markup(lead + "".join(drawn) + "</svg>")
 
 
@@ -109,11 +134,17 @@ def _frame(ticks: Sequence[float], x: _Axis, y: _Axis, first: int, last: int) ->
     """Lines and numbers of the values, and dates below."""
     for tick in ticks:
         yield (
-            f'<path class="grid" d="M{_LEFT} {y(tick):.0f}H{WIDTH - _RIGHT}"/>'
+            f'<path class="grid" d="M{_LEFT} {y(tick):.0f}H{x.end}"/>'
             f'<text class="tick end" x="{_LEFT - 8}" y="{y(tick) + 4:.0f}">{tick:,.6g}</text>'
         )
-    for day, label, side in _dates(first, last):
-        yield f'<text class="tick {side}" x="{x(day):.0f}" y="{HEIGHT - 7}">{label}</text>'
+    for day, label, side in _dates(first, last, inner=x.end > WIDTH / 2):
+        yield f'<text class="tick {side}" x="{x(day):.0f}" y="{y.start + _BOTTOM - 7}">{label}</text>'
+
+
+def _gap(start: int, count: int, x: _Axis, y: _Axis) -> str:
+    """Dates without a run, on the axis; those beyond its ends are not seen."""
+    left, right = max(x(start - 0.5), x.start), min(x(start + count - 0.5), x.end)
+    return f'<path class="gap" d="M{left:.1f} {y.start - 2}H{right:.1f}"/>' if left < right else ""
 
 
 def _level(level: Level, across: Floats, x: _Axis, y: _Axis) -> str:
@@ -129,28 +160,35 @@ def _band(level: Level, across: Floats, x: _Axis, y: _Axis, spread: float) -> st
     )
 
 
-def _labelled(at: float, label: str, line: int) -> str:
+def _labelled(at: float, label: str, line: int, x: _Axis, y: _Axis) -> str:
     """A night with a label, to the side where there is room; labels of one kind share a line."""
-    side, aside = ("end", -4) if at > WIDTH / 2 else ("start", 4)
+    side, aside = ("end", -4) if at > (x.end + _RIGHT) / 2 else ("start", 4)
     return (
-        f'<path class="noted" d="M{at:.0f} {_TOP}V{HEIGHT - _BOTTOM}"/>'
+        f'<path class="noted" d="M{at:.0f} {_TOP}V{y.start}"/>'
         f'<text class="tick {side}" x="{at + aside:.0f}" y="{_TOP + 10 + 14 * line}">{as_text(label)}</text>'
     )
 
 
-def _line(across: Floats, values: Floats, x: _Axis, y: _Axis) -> str:
-    """The nights as one line; more than fit are drawn by the least and the greatest of each column of pixels."""
-    if len(values) == 1:
-        return f'<circle class="dot" cx="{x(across[0]):.0f}" cy="{y(values[0]):.0f}" r="3"/>'
+def _lines(across: Floats, values: Floats, x: _Axis, y: _Axis, *, broken: bool) -> Iterator[str]:
+    """The nights as lines, where `broken` one for each run of dates; a night alone is a dot.
+
+    More than fit are drawn by the least and the greatest of each column of pixels.
+    """
+    width = 1.0
     if len(values) > 2 * BUCKETS:
+        width += (across[-1] - across[0]) / BUCKETS
         starts = _buckets(across.tobytes())
         pairs = np.empty((len(starts), 2))
         pairs[:, 0], pairs[:, 1] = np.minimum.reduceat(values, starts), np.maximum.reduceat(values, starts)
         across, values = np.repeat(across[starts], 2), pairs.ravel()
     places = np.empty((len(values), 2), dtype=np.int64)
     places[:, 0], places[:, 1] = np.rint(x(across)), np.rint(y(values))
-    points = json.encode(places.ravel().tolist())[1:-1].decode()  # numbers and commas
-    return f'<polyline class="line" points="{points}"/>'
+    for part in np.split(places, np.flatnonzero(np.diff(across) > width) + 1) if broken else [places]:
+        if len(part) == 1:
+            yield f'<circle class="dot" cx="{part[0, 0]}" cy="{part[0, 1]}" r="3"/>'
+        else:
+            points = json.encode(part.ravel().tolist())[1:-1].decode()  # numbers and commas
+            yield f'<polyline class="line" points="{points}"/>'
 
 
 @lru_cache(maxsize=64)
@@ -177,16 +215,18 @@ FEW_DAYS = 10
 
 
 @lru_cache(maxsize=256)
-def _dates(first: int, last: int) -> Sequence[tuple[int, str, str]]:
-    """Dates under a chart: the first, the last, and some between."""
+def _dates(first: int, last: int, *, inner: bool = True) -> Sequence[tuple[int, str, str]]:
+    """Dates under a chart: the first, the last, and where there is room some between."""
     if first == last:
         return [(first, date.fromordinal(first).isoformat(), "start")]
-    inner = [first + (last - first) * place // 5 for place in range(1, 5)] if last - first >= FEW_DAYS else []
-    shown = [(first, "start"), *((day, "middle") for day in inner), (last, "end")]
+    between = range(1, 5) if inner and last - first >= FEW_DAYS else ()
+    shown = [(first, "start"), *((first + (last - first) * place // 5, "middle") for place in between), (last, "end")]
     return [(day, date.fromordinal(day).isoformat(), side) for day, side in shown]
 
 
 CARD_WIDTH, CARD_HEIGHT = 420, 108
+CARD_SPAN = 0.04
+"""Of the level: what a card shows at least from its bottom to its top."""
 _CARD_LEFT, _CARD_TOP, _CARD_BOTTOM = 66, 10, 88
 
 
@@ -197,34 +237,37 @@ def card_chart(
     sigma: float | None,
     changes: Sequence[int],
     words: str,
-    ends: tuple[str, str],
+    in_words: Callable[[float], str],
+    span: tuple[int, int],
     *,
     versions: Sequence[int] = (),
     past: Sequence[int] = (),
 ) -> Markup:
     """A history for a card: the nights, the band of normal ones, level shifts, new versions (ticks below) and bad nights (rings).
 
-    `ends` are the least and the greatest value in words; dates without a night leave a gap.
+    `in_words` says a value with its unit, `span` is the first and the last day of all cards; dates without a night leave a gap.
+    A card shows CARD_SPAN of its level or more: a change of 1% looks small beside one of 10%.
     """
     spread = math.exp(1.96 * sigma) if sigma is not None else 1.0
     bounds = [end * factor for one in levels for end in (one.first, one.last) for factor in (spread, 1 / spread)]
     low, high = min([float(values.min()), *bounds]), max([float(values.max()), *bounds])
-    x = _Axis(float(days[0]), max(float(days[-1]), days[0] + 1.0), _CARD_LEFT, CARD_WIDTH - 6)
+    missing = CARD_SPAN * float(np.median(values)) - (high - low)
+    low, high = low - max(missing, 0.0) / 2, high + max(missing, 0.0) / 2
+    x = _Axis(span[0], max(span[1], span[0] + 1), _CARD_LEFT, CARD_WIDTH - 6)
     y = _Axis(low, high if high > low else low + 1, _CARD_BOTTOM, _CARD_TOP)
     across = np.asarray(days, dtype=np.float64)
-    parts = np.split(np.arange(len(days)), np.flatnonzero(np.diff(days) > 1) + 1)
     drawn = [
         *(_band(one, across, x, y, spread) for one in levels if sigma is not None),
-        *(_line(across[part], values[part], x, y) for part in parts),
+        *_lines(across, values, x, y, broken=True),
         *(_level(one, across, x, y) for one in levels),
         *(f'<path class="mark" d="M{x(across[at]):.0f} {_CARD_TOP - 4}V{_CARD_BOTTOM + 2}"/>' for at in changes),
         *(f'<path class="noted" d="M{x(across[at]):.0f} {_CARD_TOP}V{_CARD_BOTTOM + 2}"/>' for at in versions),
         *(f'<circle class="odd-night" cx="{x(across[at]):.0f}" cy="{y(values[at]):.0f}" r="4.5"/>' for at in past),
         f'<circle class="dot" cx="{x(across[-1]):.0f}" cy="{y(values[-1]):.1f}" r="3"/>',
-        f'<text class="tick end" x="{_CARD_LEFT - 6}" y="{y(float(values.max())) + 4:.0f}">{as_text(ends[1])}</text>',
-        f'<text class="tick end" x="{_CARD_LEFT - 6}" y="{y(float(values.min())) + 4:.0f}">{as_text(ends[0])}</text>',
-        f'<text class="tick" x="{_CARD_LEFT}" y="{CARD_HEIGHT - 5}">{date.fromordinal(int(days[0])).isoformat()}</text>',
-        f'<text class="tick end" x="{CARD_WIDTH - 4}" y="{CARD_HEIGHT - 5}">{date.fromordinal(int(days[-1])).isoformat()}</text>',
+        f'<text class="tick end" x="{_CARD_LEFT - 6}" y="{_CARD_TOP + 4}">{as_text(in_words(high))}</text>',
+        f'<text class="tick end" x="{_CARD_LEFT - 6}" y="{_CARD_BOTTOM + 4}">{as_text(in_words(low))}</text>',
+        f'<text class="tick" x="{_CARD_LEFT}" y="{CARD_HEIGHT - 5}">{date.fromordinal(span[0]).isoformat()}</text>',
+        f'<text class="tick end" x="{CARD_WIDTH - 4}" y="{CARD_HEIGHT - 5}">{date.fromordinal(span[1]).isoformat()}</text>',
     ]
     lead = f'<svg viewBox="0 0 {CARD_WIDTH} {CARD_HEIGHT}" class="history" role="img" aria-label="{as_text(words)}">'
     return Markup(lead + "".join(drawn) + "</svg>")
@@ -295,21 +338,6 @@ def pair(before: float | None, after: float | None, most: float | None = None) -
     ]
     return Markup(
         f'<svg class="cellbar two" viewBox="0 0 100 14" preserveAspectRatio="none" aria-hidden="true">{"".join(rects)}</svg>'
-    )
-
-
-def stacked(parts: Sequence[tuple[str, float]], words: str) -> Markup:
-    """Parts of a whole as one bar: (class, size)."""
-    whole = sum(size for _, size in parts)
-    if whole <= 0:
-        return Markup()
-    rects, left = [], 0.0
-    for kind, size in parts:
-        width = 600 * size / whole
-        rects.append(f'<rect class="{kind}" x="{left:.2f}" width="{width:.2f}" height="26"/>')
-        left += width
-    return Markup(
-        f'<svg viewBox="0 0 600 26" class="stack" preserveAspectRatio="none" role="img" aria-label="{as_text(words)}">{"".join(rects)}</svg>'
     )
 
 

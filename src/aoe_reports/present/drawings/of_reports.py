@@ -13,6 +13,7 @@ from aoe_reports.model.texts import Language, in_language, say
 from aoe_reports.present.drawings.charts import (
     Bars,
     Level,
+    Noted,
     days_of,
     grouped,
     history_chart,
@@ -69,7 +70,7 @@ def _history(chart: Chart, title: str, language: Language) -> ReportFigure:
         None,
         changes,
         chart.description,
-        versions=[(column, in_language(mark_words(chart), language)) for column in changes],
+        noted=Noted([(column, in_language(mark_words(chart), language)) for column in changes]),
         unit=chart.unit,
     )
     entries = [("line", say("a night")), ("level", say("level")), ("mark", say("change"))]

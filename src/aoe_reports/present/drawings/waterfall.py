@@ -4,26 +4,22 @@ from __future__ import annotations
 
 from aoe_reports.model.names import shorten_middle
 from aoe_reports.model.pictures.waterfall import BAR_WORDS, WaterfallBar, WaterfallPicture
-from aoe_reports.model.texts import Language, in_language, in_value, say
+from aoe_reports.model.texts import Language, Text, in_language, in_value, say
 from aoe_reports.model.time_units import times_in_one_unit
 from aoe_reports.present.drawings.step import BAR, ROW, TOP, WIDTH, Drawn, words
 
 _LABEL, _VALUE = 380, 110
 """Pixels: of what a bar is called, of its time behind it."""
 _LABEL_CHARACTERS = 56
-_ROOM = 0.08
+ROOM = 0.08
 """So much of what the bars span is left free before the first: the axis does not begin at 0, or parts would not be seen."""
 
 
 def draw_waterfall(picture: WaterfallPicture, language: Language) -> Drawn:
     """All bars, their times behind them; exact times in ns are in titles."""
-    levels = [level for bar in picture.bars for level in (bar.start_ns, bar.end_ns) if bar.kind != "whole" or level]
-    least, most = min(levels, default=0), max(levels, default=1)
-    span = max(most - least, 1)
-    begin = max(least - round(span * _ROOM), 0)
+    begin, most = axis_of(picture)
     scale = (WIDTH - _LABEL - _VALUE) / max(most - begin, 1)
-    (time,), unit = times_in_one_unit(begin)
-    axis = in_language(say("bars begin at {time} {unit}", time=time, unit=unit), language)
+    axis = in_language(axis_words(picture), language)
     parts = [f'<text class="tick end" x="{WIDTH}" y="-8">{words(axis)}</text>']
     for row, bar in enumerate(picture.bars):
         y = TOP + ROW * row
@@ -35,9 +31,22 @@ def draw_waterfall(picture: WaterfallPicture, language: Language) -> Drawn:
             f'<text class="tick" x="0" y="{y + BAR - 4}"><title>{words(label)}</title>{words(shorten_middle(label, _LABEL_CHARACTERS))}</text>'
             f'<rect class="{bar.kind}" x="{_LABEL + left:.2f}" y="{y}" width="{max(right - left, 1):.2f}" height="{BAR}">'
             f"<title>{words(label)}: {exact} ns</title></rect>"
-            f'<text class="tick" x="{_LABEL + right + 6:.2f}" y="{y + BAR - 4}">{words(_told(bar))}</text>'
+            f'<text class="tick" x="{_LABEL + right + 6:.2f}" y="{y + BAR - 4}">{words(time_of(bar))}</text>'
         )
     return Drawn("".join(parts), TOP + ROW * len(picture.bars), len(picture.bars), len(picture.bars))
+
+
+def axis_of(picture: WaterfallPicture) -> tuple[int, int]:
+    """The times at which the axis begins and ends."""
+    levels = [level for bar in picture.bars for level in (bar.start_ns, bar.end_ns) if bar.kind != "whole" or level]
+    least, most = min(levels, default=0), max(levels, default=1)
+    return max(least - round(max(most - least, 1) * ROOM), 0), most
+
+
+def axis_words(picture: WaterfallPicture) -> Text:
+    """Where the axis begins, in words."""
+    (time,), unit = times_in_one_unit(axis_of(picture)[0])
+    return say("bars begin at {time} {unit}", time=time, unit=unit)
 
 
 def legend_of_waterfall(picture: WaterfallPicture, language: Language) -> list[tuple[str, str]]:
@@ -46,6 +55,7 @@ def legend_of_waterfall(picture: WaterfallPicture, language: Language) -> list[t
     return [(kind, in_language(words, language)) for kind, words in BAR_WORDS.items() if kind in drawn]
 
 
-def _told(bar: WaterfallBar) -> str:
+def time_of(bar: WaterfallBar) -> str:
+    """The time behind a bar; that of a part has a sign."""
     (time,), unit = times_in_one_unit(bar.end_ns - bar.start_ns)
     return f"{'+' if bar.kind == 'longer' else ''}{time} {unit}"

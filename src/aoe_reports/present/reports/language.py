@@ -11,7 +11,7 @@ from aoe_reports.model.documents import Cell, Cells
 from aoe_reports.model.report import BarChart, Chart, Drawing, Grid, Ranking, Report, Section, Waterfall
 from aoe_reports.model.rows import Column, Kind
 from aoe_reports.model.texts import Language, Text, in_language, in_value, say
-from aoe_reports.model.time_units import TIME_UNITS
+from aoe_reports.model.time_units import MAX_SPAN, TIME_UNITS
 from aoe_reports.present.answers import LazyRows
 from aoe_reports.present.values import show
 
@@ -130,10 +130,6 @@ _CAPTIONED = ("rank_id", "device_id", "hardware")
 """Columns that move into the caption where all rows have the same value."""
 
 
-_MAX_SPAN = 1000
-"""How many times the smallest value of a column the largest may be, so that one unit fits both."""
-
-
 def with_units(grid: Grid) -> Grid:
     """The table with one unit for each time column, chosen by its largest value; one for each cell where values span too much."""
     return replace(grid, columns=tuple(_with_unit(column, grid.rows) for column in grid.columns))
@@ -146,7 +142,7 @@ def _with_unit(column: Column, rows: Sequence[Cells]) -> Column:
     smallest, largest, has_texts = _span(column, rows)
     if has_texts and not largest:
         return replace(column, kind="text")  # each value has its own unit
-    if largest > _MAX_SPAN * smallest:
+    if largest > MAX_SPAN * smallest:
         return replace(column, kind="duration", factor=in_ns)
     largest *= in_ns
     least = TIME_UNITS[-1] if largest else next(unit for unit in TIME_UNITS if unit[0] == in_ns)

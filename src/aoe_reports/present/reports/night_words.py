@@ -20,13 +20,15 @@ TITLE_NAME, LINE_NAME, WHOLE_NAME = 80, 160, 500
 """Characters of a name in a title, in a line or a cell, and in the description of a picture."""
 
 
-def subject_words(row: SeriesChange | SeriesObservation) -> str:
-    """What a series is, in words."""
+def subject_words(row: SeriesChange | SeriesObservation, ranks: int = 1) -> str:
+    """What a series is, in words, and on how many `ranks` it is the same."""
     workload, kind, name = row.workload, row.op_type, row.op_name
     if row.scope == METRIC:
         return say("{metric} of {workload}", metric=line_name(row.metric), workload=series_words(row))
     if row.scope == "step" and workload.endswith("/step"):
-        return say("step of {model}{rank}", model=line_name(workload.removesuffix("/step")), rank=place_words(row))
+        return say(
+            "step of {model}{rank}", model=line_name(workload.removesuffix("/step")), rank=place_words(row, ranks)
+        )
     if (part := part_words(row.scope, line_name(workload))) is not None:
         return join("", (part, place_words(row)))
     endings = [f"/op/{name}"] if name else []
@@ -43,10 +45,10 @@ def operator_line(one: SeriesChange | SeriesObservation | OperatorChange) -> str
     return operator_words(one.op_type and line_name(one.op_type), one.op_name and line_name(one.op_name))
 
 
-def place_words(row: SeriesChange | SeriesObservation | Trend) -> str:
+def place_words(row: SeriesChange | SeriesObservation | Trend, ranks: int = 1) -> str:
     rank, device = row.rank_id, row.device_id
     if rank is not None:
-        return rank_words(rank)
+        return rank_words(rank, ranks)
     return say(", device {device}", device=device) if device else ""
 
 

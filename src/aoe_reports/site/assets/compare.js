@@ -9,14 +9,52 @@
   const SHOWN = 50;
   const NONE = "–";
   const PARTS = ["step", "computing", "communication", "free"];
+  const UNITS = [[1e9, "s"], [1e6, "ms"], [1e3, "us"], [1, "ns"]];
+  const { floor, room, parts: SHOWN_PARTS, named: NAMED, max_span: MAX_SPAN, rounding: ROUNDING } = texts.numbers;
+  const [COMMA, SPACE] = texts.separators;
 
   window.aoeRun = (keysName, name, told) => runs.set(name, { ...told, keys: keysName });
   window.aoeKeys = (name, told) => keys.set(name, told);
   window.aoeRuns = (told) => choose(told);
 
   const say = (key, values) => texts[key].replace(/\{(\w+)\}/g, (_, name) => String(values[name]));
-  const number = (value, digits) => value.toLocaleString("en-US", { minimumFractionDigits: digits, maximumFractionDigits: digits });
-  const signed = (value) => (value < 0 || Object.is(value, -0) ? "-" : "+") + number(Math.abs(value), 3);
+  // toFixed rounds what a number is, as the prebuilt pages do; toLocaleString rounds its shortest decimals
+  const number = (value, digits) => {
+    const [whole, ...decimals] = value.toFixed(digits).split(".");
+    return [whole.replace(/\B(?=(\d{3})+$)/g, ","), ...decimals].join(".");
+  };
+  const isSmall = (share) => share !== null && Math.abs(share) < floor;
+
+  // a change with two digits that count, and no sign of nothing
+  function percent(share) {
+    const value = 100 * share;
+    const exponent = Number(value.toExponential(1).split("e")[1]);
+    const shown = number(Math.abs(value), Math.min(Math.max(0, 1 - exponent), 3));
+    return /[1-9]/.test(shown) ? (value < 0 ? "-" : "+") + shown + "%" : "0%";
+  }
+
+  // times in the one unit that the largest of them asks for
+  function inOneUnit(...times) {
+    const largest = Math.max(...times.map(Math.abs));
+    const [scale, unit] = unitOf(largest);
+    const digits = Math.max(4 - String(Math.trunc(largest / scale)).length, 0);
+    return [times.map((time) => number(time / scale, digits)), unit];
+  }
+  const unitOf = (time) => UNITS.find(([size]) => Math.abs(time) >= size) || UNITS[3];
+  const significant = (value) => (value ? number(value, Math.max(0, 3 - Number(value.toExponential(3).split("e")[1]))) : "0");
+  const inOwnUnit = (time) => (time ? significant(time / unitOf(time)[0]) + " " + unitOf(time)[1] : "0");
+  const signed = (time) => (time > 0 ? "+" : "") + inOwnUnit(time);
+
+  // how a column shows its times (ns): in one unit, or each in its own
+  function timeColumn(times) {
+    const sizes = times.filter(Boolean).map(Math.abs);
+    const largest = sizes.reduce((one, other) => Math.max(one, other), 0), smallest = sizes.reduce((one, other) => Math.min(one, other), Infinity);
+    const whole = largest > MAX_SPAN * smallest ? null : sizes.length ? unitOf(largest) : UNITS[2];
+    return {
+      title: (words) => [whole ? words + " (" + whole[1] + ")" : words, "number"],
+      show: (time, sign) => (time === null ? null : (sign && time > 0 ? "+" : "") + (whole ? significant(time / whole[0]) : inOwnUnit(time))),
+    };
+  }
 
   function load(name) {
     return new Promise((resolve, reject) => {
@@ -57,9 +95,10 @@
     const body = held.createTBody();
     for (const row of rows) {
       const line = body.insertRow();
-      row.forEach(([words, below], at) => {
+      row.forEach(([words, below, tone], at) => {
         const kind = columns[at][1];
-        const cell = make(at ? "td" : "th", words === null ? NONE : words, kind === "text" && words && words.length > 24 ? "text long" : kind);
+        const cell = make(at ? "td" : "th", words === null ? NONE : null, kind === "text" && words && words.length > 24 ? "text long" : kind);
+        if (words !== null) cell.append(tone ? make("span", words, tone) : words);
         if (!at) cell.scope = "row";
         if (below) cell.append(make("span", below, "sub"));
         line.append(cell);
@@ -69,53 +108,210 @@
     return frame;
   }
 
-  const columns = (first, unit) => [[texts[first], "text"],
-    ...["difference_" + unit + "_c", "ratio", "baseline_" + unit, "candidate_" + unit].map((name) => [texts[name], "number"])];
-  const ratio = (was, became) => (was && became !== null ? (became / was).toFixed(4) : null);
-  const shown = (value) => (value === null ? null : number(value, 3));
   const pairs = (before, after) => {
     const found = new Map();
     before.forEach(([key, value]) => found.set(key, [value, null]));
     after.forEach(([key, value]) => found.set(key, [found.has(key) ? found.get(key)[0] : null, value]));
     return found;
   };
+  const placeOf = (rank, device) => [rank === null ? "" : texts.rank + " " + rank, device === null ? "" : texts.device + " " + device].filter(Boolean).join(" · ");
+  const isOf = (step, rank, device) => rank === step[0] && (device === step[1] || device === null || step[1] === null);
+
+  // A share of the step in the colour of the effect on it.
+  function effect(share, ofStep) {
+    if (share === null) return [null];
+    const shown = percent(share);
+    return [shown, null, shown === "0%" ? null : isSmall(ofStep) ? "minor" : share > 0 ? "slower-word" : "quicker-word"];
+  }
+
+  // Why calls take more or less: what explains more of it, their number or how long they take.
+  function causeOf(before, after) {
+    if (!before || !after) return before ? "vanished" : "new";
+    if (!before[0] || !after[0] || before[1] === after[1]) return null;
+    const longer = after[1] - before[1] * after[0] / before[0], more = after[1] - before[1] - longer;
+    if (Math.abs(longer) >= Math.abs(more)) return longer > 0 ? "slower-calls" : "faster-calls";
+    return more > 0 ? "more-calls" : "fewer-calls";
+  }
+  const perStep = (calls, steps) => (calls ? [(calls[0] || 0) / steps, calls[1] / steps] : null);
 
   function steps(before, after) {
     const side = (told) => told.steps.map((step) => [JSON.stringify(step.slice(0, 3)), step]);
     const rows = [];
     for (const [key, [was, became]] of pairs(side(before), side(after))) {
       const [rank, device] = JSON.parse(key);
-      const where = [rank === null ? "" : texts.rank + " " + rank, device === null ? "" : texts.device + " " + device].filter(Boolean).join(" · ");
       PARTS.forEach((part, at) => {
-        const values = [was, became].map((step) => (step ? step[4 + at] : null));
+        const values = [was, became].map((step) => (step && step[4 + at] !== null ? step[4 + at] * 1e6 : null));
         if (values[0] === null && values[1] === null) return;
-        const counts = [was, became].map((step) => (step ? say("of_steps", { count: step[3] }) : null));
-        rows.push([[texts["part_" + part], where], [values.includes(null) ? null : signed(values[1] - values[0])], [ratio(...values)],
-          [shown(values[0]), counts[0]], [shown(values[1]), counts[1]]]);
+        const difference = values.includes(null) ? null : values[1] - values[0];
+        const share = difference !== null && was && was[4] ? difference / (was[4] * 1e6) : null;
+        rows.push({ rank, device, part, values, difference, share, counts: [was, became].map((step) => (step ? say("of_steps", { count: step[3] }) : null)) });
       });
     }
     return rows;
+  }
+
+  function stepsTable(title, rows) {
+    const times = timeColumn(rows.flatMap((row) => row.values)), differences = timeColumn(rows.map((row) => row.difference));
+    const columns = [[texts.part, "text"], [texts.effect, "number"], differences.title(texts.difference), [texts.change, "number"],
+      times.title(texts.baseline), times.title(texts.candidate)];
+    return table(title, columns, rows.map((row) => [
+      [texts["part_" + row.part], placeOf(row.rank, row.device)], effect(row.share, row.share), [differences.show(row.difference, true)],
+      effect(row.values[0] && row.values[1] !== null ? row.values[1] / row.values[0] - 1 : null, row.share),
+      [times.show(row.values[0]), row.counts[0]], [times.show(row.values[1]), row.counts[1]],
+    ]));
+  }
+
+  // The mean step of the device of tasks; what is of all ranks of a run of many is of the median one.
+  function stepOn(all, rank, device) {
+    const same = all.filter((step) => isOf(step, rank, device));
+    if (same.length === 1) return same[0];
+    const timed = all.filter((step) => step[4]).sort((one, other) => one[4] - other[4]);
+    return timed.length && rank === null && !same.length ? timed[Math.floor((timed.length - 1) / 2)] : null;
   }
 
   function groups(before, after, scope) {
     const side = (told) => told.groups.filter((one) => one.key[0] === scope).map((one) => [JSON.stringify(one.key), one]);
     const sides = [side(before), side(after)];
     const stored = sides.every((one) => one.length);
+    const known = new Map();
+    const stepsOf = (rank, device) => {
+      const place = rank + "," + device;
+      if (!known.has(place)) {
+        const both = [before, after].map((run) => stepOn(run.steps, rank, device));
+        known.set(place, both[0] && both[1] && both[0][3] && both[1][3] && both[0][4] ? both : null);
+      }
+      return known.get(place);
+    };
     const rows = [];
     for (const [key, [was, became]] of pairs(...sides)) {
-      const [, rank, , type, name, told] = JSON.parse(key);
-      const args = JSON.parse(told || "{}");
-      const totals = [was, became].map((one) => (one ? one.total : null));
-      const difference = ((totals[1] || 0) - (totals[0] || 0)) / 1000;
-      const more = [name ? type : "", rank === null ? "" : texts.rank + " " + rank, args.task_type, args.input_shapes].filter(Boolean).join(" · ");
-      const counts = [was, became].map((one) => (one ? say("tasks_of", { count: one.count }) : null));
-      const us = totals.map((total) => (total === null ? null : number(total / 1000, 3)));
-      rows.push({ size: Math.abs(difference), key, cells: [[name || type || "?", more], [stored ? signed(difference) : null], [ratio(...totals)],
-        [us[0], counts[0]], [us[1], counts[1]], [texts[was && became ? "both_sides" : was ? "only_baseline" : "only_candidate"]]] });
+      const [, rank, device, type, called, told] = JSON.parse(key);
+      const args = JSON.parse(told || "{}"), name = called || type || "?";
+      const of = stored ? stepsOf(rank, device) : null;
+      const counts = of ? [of[0][3], of[1][3]] : [1, 1];
+      const calls = [was, became].map((one, at) => perStep(one && [one.count, one.total], counts[at]));
+      const difference = (calls[1] ? calls[1][1] : 0) - (calls[0] ? calls[0][1] : 0);
+      rows.push({ key, name, totals: [was, became].map((one) => (one ? one.total : null)), steps: of ? counts : null,
+        more: [type !== name ? type : "", placeOf(rank, null), args.task_type, args.input_shapes].filter(Boolean).join(" · "),
+        share: of ? difference / (of[0][4] * 1e6) : null, size: stored ? Math.abs((became ? became.total : 0) - (was ? was.total : 0)) : 0,
+        counts: [was, became].map((one) => (one ? say("tasks_of", { count: one.count }) : null)), cause: causeOf(...calls) });
     }
-    rows.sort((one, other) => other.size - one.size || (one.key < other.key ? -1 : 1));
+    rows.sort((one, other) => Math.abs(other.share) - Math.abs(one.share) || other.size - one.size || (one.key < other.key ? -1 : 1));
     const sums = sides.map((one) => (one.length ? one.reduce((sum, [, group]) => sum + group.total, 0) : null));
     return { rows, sums };
+  }
+
+  function groupsTable(title, rows, stored) {
+    const every = rows.every((row) => row.steps), ofStep = every ? "_step" : "";
+    const sidesOf = (row) => row.totals.map((total, at) => (total === null ? null : every ? total / row.steps[at] : total));
+    const differenceOf = (sides) => (stored ? sides[1] - sides[0] : null); // null counts as 0
+    const times = timeColumn(rows.flatMap(sidesOf)), differences = timeColumn(rows.map((row) => differenceOf(sidesOf(row))));
+    const columns = [[texts.what, "text"], ...(every ? [[texts.effect, "number"]] : []), differences.title(texts["difference" + ofStep]),
+      [texts.change, "number"], times.title(texts["baseline" + ofStep]), times.title(texts["candidate" + ofStep]), [texts.cause, "text"]];
+    return table(title, columns, rows.map((row) => {
+      const sides = sidesOf(row);
+      const side = sides[0] === null ? texts.only_candidate : sides[1] === null ? texts.only_baseline : null;
+      return [[row.name, row.more], ...(every ? [effect(row.share, row.share)] : []), [differences.show(differenceOf(sides), true)],
+        effect(sides[0] && sides[1] !== null ? sides[1] / sides[0] - 1 : null, row.share),
+        [times.show(sides[0]), row.counts[0]], [times.show(sides[1]), row.counts[1]],
+        side ? [side, null, "state suspect"] : [row.cause && texts["cause_" + row.cause]]];
+    }));
+  }
+
+  // (count, total ns) of operators by place; of a run without operators its types
+  function byPlace(run) {
+    const scopes = { op: new Map(), op_type: new Map() };
+    for (const { key: [scope, rank, device, type, name], count, total } of run.groups) {
+      if (!scopes[scope]) continue;
+      const place = JSON.stringify([rank, device]), call = JSON.stringify([type, name]);
+      if (!scopes[scope].has(place)) scopes[scope].set(place, new Map());
+      const calls = scopes[scope].get(place), known = calls.get(call) || [0, 0];
+      calls.set(call, [known[0] + (count || 0), known[1] + total]);
+    }
+    return scopes.op.size ? scopes.op : scopes.op_type;
+  }
+
+  // The operators that differ most in a step, and all others together.
+  function operators(before, after, stepsBefore, stepsAfter) {
+    const differing = [];
+    for (const key of new Set([...before.keys(), ...after.keys()])) {
+      const [type, name] = JSON.parse(key), was = perStep(before.get(key), stepsBefore), became = perStep(after.get(key), stepsAfter);
+      const difference = Math.round(became ? became[1] : 0) - Math.round(was ? was[1] : 0);
+      if (difference) differing.push({ name: name || type || "?", cause: causeOf(was, became), difference });
+    }
+    differing.sort((one, other) => Math.abs(other.difference) - Math.abs(one.difference) || (one.name < other.name ? -1 : 1));
+    const rest = differing.slice(SHOWN_PARTS).reduce((sum, part) => sum + part.difference, 0);
+    return [...differing.slice(0, SHOWN_PARTS), ...(rest ? [{ part: "others", difference: rest }] : [])];
+  }
+
+  // The parts of the difference of the step that differs most: they add up to it.
+  function changeOf(before, after) {
+    const side = (told) => told.steps.map((step) => [JSON.stringify(step.slice(0, 3)), step]);
+    const timed = [...pairs(side(before), side(after)).values()].filter(([was, became]) => was && became && was[4] && became[4]);
+    const sides = [byPlace(before), byPlace(after)];
+    if (!timed.length) {
+      const sum = (calls) => [...calls.values()].reduce((whole, call) => whole + call[1], 0);
+      const differs = (place) => Math.abs(sum(sides[1].get(place)) - sum(sides[0].get(place)));
+      const places = [...sides[0].keys()].filter((place) => sides[1].has(place));
+      if (!places.length) return null;
+      const place = places.reduce((most, other) => (differs(other) > differs(most) ? other : most));
+      const [rank, device] = JSON.parse(place), calls = sides.map((one) => one.get(place));
+      return { rank, device, ofStep: false, before: sum(calls[0]), after: sum(calls[1]), parts: operators(...calls, 1, 1) };
+    }
+    const differs = ([was, became]) => Math.abs(became[4] - was[4]);
+    const [was, became] = timed.reduce((most, other) => (differs(other) > differs(most) ? other : most));
+    const whole = [was, became].map((step) => Math.round(step[4] * 1e6));
+    const between = (part, at) => (was[at] === null || became[at] === null || was[at] === became[at] ? []
+      : [{ part, difference: Math.round(became[at] * 1e6) - Math.round(was[at] * 1e6) }]);
+    const calls = sides.map((one) => ([...one].find(([place]) => isOf(was, ...JSON.parse(place))) || [])[1]);
+    const parts = [...(calls[0] && calls[1] && was[3] && became[3] ? operators(...calls, was[3], became[3]) : between("computing", 5)),
+      ...between("communication", 6), ...between("free", 7)];
+    const left = whole[1] - whole[0] - parts.reduce((sum, part) => sum + part.difference, 0);
+    if (Math.abs(left) > ROUNDING) parts.push({ part: "unattributed", difference: left });
+    return { rank: was[0], device: was[1], ofStep: true, before: whole[0], after: whole[1], parts };
+  }
+
+  function changeWords(change, several) {
+    if (!change) return texts.change_none;
+    const [[before, after], unit] = inOneUnit(change.before, change.after);
+    const share = change.before ? change.after / change.before - 1 : 0, place = several ? placeOf(change.rank, change.device) : "";
+    const kind = !change.ofStep ? "tasks" : isSmall(share) ? "minor" : share > 0 ? "slower" : "quicker";
+    const said = say("change_" + kind, { where: place ? say("of_place", { place }) : "", before: before + " " + unit, after: after + " " + unit,
+      change: percent(share), floor: number(100 * floor, 1) + "%" });
+    const named = [...change.parts].sort((one, other) => Math.abs(other.difference) - Math.abs(one.difference)).slice(0, NAMED)
+      .map((part) => (part.name || texts["part_" + part.part]) + " " + signed(part.difference));
+    return named.length ? said + SPACE + say("largest_parts", { parts: named.join(COMMA) }) : said;
+  }
+
+  function waterfall(change) {
+    const rows = [{ label: texts.before_bar, start: 0, end: change.before, kind: "whole" }];
+    let reached = change.before;
+    for (const { part, name, cause, difference } of change.parts) {
+      const label = !name ? texts["part_" + part] : cause ? say("named_cause", { name, cause: texts["cause_" + cause] }) : name;
+      rows.push({ label, start: reached, end: reached += difference, kind: difference > 0 ? "longer" : "shorter" });
+    }
+    rows.push({ label: texts.after_bar, start: 0, end: change.after, kind: "whole" });
+    const levels = rows.flatMap((row) => [row.start, row.end].filter((level) => row.kind !== "whole" || level));
+    const least = levels.reduce((one, other) => Math.min(one, other)), most = levels.reduce((one, other) => Math.max(one, other));
+    const begin = Math.max(least - Math.round(Math.max(most - least, 1) * room), 0), scale = 1000 / Math.max(most - begin, 1);
+    const list = make("ol", null, "bars");
+    for (const row of rows) {
+      const item = make("li"), svg = document.createElementNS("http://www.w3.org/2000/svg", "svg");
+      for (const [name, value] of [["viewBox", "0 0 1000 10"], ["preserveAspectRatio", "none"], ["aria-hidden", "true"]]) svg.setAttribute(name, value);
+      const rect = document.createElementNS(svg.namespaceURI, "rect");
+      const [left, right] = [row.start, row.end].map((time) => (Math.max(time, begin) - begin) * scale).sort((one, other) => one - other);
+      for (const [name, value] of [["class", row.kind], ["x", left.toFixed(1)], ["width", Math.max(right - left, 2).toFixed(1)], ["height", 10]]) rect.setAttribute(name, value);
+      svg.append(rect);
+      item.append(make("span", row.label, "what"), svg, make("span", row.kind === "whole" ? inOwnUnit(row.end) : signed(row.end - row.start), "value"));
+      list.append(item);
+    }
+    const figure = make("figure"), legend = make("p", null, "legend"), [[time], unit] = inOneUnit(begin);
+    figure.append(make("figcaption", say("axis", { time, unit })), list);
+    for (const kind of ["whole", "longer", "shorter"].filter((kind) => rows.some((row) => row.kind === kind))) {
+      const entry = make("span", null, "entry");
+      entry.append(make("span", null, "key " + kind), texts["bar_" + kind]);
+      legend.append(entry, " ");
+    }
+    return [figure, legend];
   }
 
   // What the command line refuses to compare; what a side does not tell is no reason.
@@ -150,6 +346,10 @@
     out.textContent = "";
     const against = reasons(before, after);
     if (against.length) out.append(warn(against));
+    const change = changeOf(before, after), ofSteps = steps(before, after);
+    const places = new Set(ofSteps.map((row) => placeOf(row.rank, row.device)));
+    out.append(make("h2", texts.waterfall), make("p", changeWords(change, places.size > 1), "lead"));
+    if (change && change.parts.length) out.append(...waterfall(change));
     const sides = make("p");
     for (const [name, told, file] of [["baseline", before, before.file], ["candidate", after, after.file]]) {
       const link = make("a", told.model + " · " + told.night + " · " + told.run);
@@ -159,16 +359,23 @@
     out.append(sides);
     const untimed = { baseline: before.untimed, candidate: after.untimed };
     if (untimed.baseline || untimed.candidate) out.append(make("p", say("untimed", untimed)));
-    const ofSteps = steps(before, after);
-    if (ofSteps.length) out.append(make("h2", texts.steps), table(texts.steps, columns("part", "ms"), ofSteps));
+    if (ofSteps.length) {
+      const first = ofSteps.filter((row) => !change || (row.rank === change.rank && row.device === change.device));
+      out.append(make("h2", texts.steps), stepsTable(texts.steps, first));
+      if (first.length < ofSteps.length) {
+        const more = make("details");
+        more.append(make("summary", texts.all_ranks), stepsTable(texts.all_ranks, ofSteps));
+        out.append(more);
+      }
+    }
     for (const scope of ["op_type", "op", "communication"]) {
       const { rows, sums } = groups(before, after, scope);
       if (!rows.length) continue;
-      const title = texts["compare_" + scope];
-      const [baseline, candidate] = sums.map((sum) => (sum === null ? texts.not_stored : number(sum / 1000, 3)));
-      out.append(make("h2", title), make("p", say(sums.includes(null) ? "compare_one_side" : "compare_sums", {
-        shown: Math.min(rows.length, SHOWN), count: rows.length, difference: signed((sums[1] - sums[0]) / 1000), baseline, candidate,
-      })), table(title, [...columns("what", "us"), [texts.side, "text"]], rows.slice(0, SHOWN).map((row) => row.cells)));
+      const title = texts["compare_" + scope], stored = !sums.includes(null);
+      const [baseline, candidate] = sums.map((sum) => (sum === null ? texts.not_stored : inOwnUnit(sum)));
+      out.append(make("h2", title), make("p", say(stored ? "compare_sums" : "compare_one_side", {
+        shown: Math.min(rows.length, SHOWN), count: rows.length, difference: signed(sums[1] - sums[0]), baseline, candidate,
+      })), groupsTable(title, rows.slice(0, SHOWN), stored));
     }
     const facts = [...new Set([...Object.keys(before.facts), ...Object.keys(after.facts)])].sort()
       .filter((name) => before.facts[name] !== after.facts[name])
@@ -180,12 +387,12 @@
 
   function asked() {
     const found = new URLSearchParams(location.hash.slice(1));
-    return [found.get("a"), found.get("b")];
+    return found.has("a") || found.has("b") ? [found.get("a"), found.get("b")] : texts.preselected;
   }
 
   async function follow() {
     const names = asked();
-    if (!names.every((name) => SAFE.test(name || ""))) return;
+    if (names.length < 2 || !names.every((name) => SAFE.test(name || ""))) return;
     try {
       const told = [await run(names[0]), await run(names[1])];
       if (names.join() !== asked().join()) return;
@@ -201,12 +408,19 @@
   function choose(all) {
     const holder = document.getElementById("chooser");
     const given = asked();
+    const models = new Map();
+    for (const one of all) models.set(one[2], [...(models.get(one[2]) || []), one]);
     const selects = ["baseline", "candidate"].map((side, at) => {
       const label = make("label", texts[side] + " ", "filter"), select = make("select");
-      for (const [file, night, model, name] of all) {
-        const option = make("option", night + " · " + model + " · " + name);
-        option.value = file;
-        select.append(option);
+      for (const [model, ofModel] of models) {
+        const group = make("optgroup");
+        group.label = model;
+        for (const [file, night, , name] of ofModel) {
+          const option = make("option", night + " · " + name);
+          option.value = file;
+          group.append(option);
+        }
+        select.append(group);
       }
       const start = given[at] || (all[at ? 0 : 1] || all[0] || [""])[0];
       select.value = start;

@@ -9,7 +9,7 @@
 
   const say = (words, values) => words.replace(/\{(\w+)\}/g, (_, name) => String(values[name]));
   const decoded = (values) => (values.words ? values.of.map((number) => values.words[number]) : values);
-  // "+1,234%" and "< 0.01%" are numbers, too
+  // "+1,234%" is a number, too
   const numberIn = (text) => parseFloat(text.replace(/[^-+.\d]/g, ""));
 
   function make(tag, text, kind) {

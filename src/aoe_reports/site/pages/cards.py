@@ -7,8 +7,8 @@ from dataclasses import dataclass, field, replace
 
 from markupsafe import Markup
 
-from aoe_reports.history.site_facts import SeriesFacts, StoreFacts
-from aoe_reports.model.history.causes import causes_in_words
+from aoe_reports.history.site_facts import Days, Floats, SeriesFacts, StoreFacts
+from aoe_reports.model.history.causes import causes_in_words, count_ranks
 from aoe_reports.model.history.changes import METRIC, MIN_STEP_SHARE, NOTICED, PHASE, WHOLE, by_effect, is_small
 from aoe_reports.model.history.metrics import loss
 from aoe_reports.present.drawings.charts import card_chart, days_of
@@ -16,8 +16,8 @@ from aoe_reports.present.reports.night_words import subject_words
 from aoe_reports.present.reports.series_cells import value_words
 from aoe_reports.present.values import show
 from aoe_reports.site.cells import interval, short
-from aoe_reports.site.pages.incidents import ListedIncident, largest_part, shapes_of
-from aoe_reports.site.pages.series import past_in, versions_in, watch_of
+from aoe_reports.site.pages.history import NightMark, gaps_in, past_in, versions_in, watch_of
+from aoe_reports.site.pages.incidents import ListedIncident, largest_part_of, shapes_of, spark
 from aoe_reports.site.pages.triage import OPEN, TONES, Group, Tone, group_of, is_minor, state_of, step_effect
 from aoe_reports.site.places import model_file
 from aoe_reports.site.texts import Texts
@@ -50,6 +50,9 @@ class Card:
     cause: str = ""
     notes: Sequence[str] = ()
     chart: Markup = field(default_factory=Markup)
+    spark: Markup = field(default_factory=Markup)
+    """The same, small."""
+    is_new: bool = False
 
     @property
     def effect(self) -> str:
@@ -90,12 +93,15 @@ def model_cards(facts: StoreFacts, incidents: Mapping[Group, Sequence[ListedInci
     late = {
         name: text("no run since {night}", night=night) for name, night in newest.items() if night != facts.nights[-1]
     }
-    return [
-        _card(
-            model, late.get(model.name), None if model.lead is None else _chart(model.lead, facts, versions, text), text
-        )
-        for model in sorted(models, key=lambda model: model.order)
-    ]
+    cards = []
+    for model in sorted(models, key=lambda model: model.order):
+        card = _card(model, late.get(model.name), text)
+        if model.lead is not None:
+            window = _window(model.lead, facts, text)
+            notes, chart = window.remarks(text), _chart(window, facts.nights, versions, text)
+            card = replace(card, notes=[*card.notes, *notes], chart=chart, spark=spark(model.lead, text))
+        cards.append(card)
+    return cards
 
 
 def _listed_by_model(incidents: Mapping[Group, Sequence[ListedIncident]]) -> dict[str, list[ListedIncident]]:
@@ -142,7 +148,7 @@ def _worst_first(series: SeriesFacts, nights: Sequence[str]) -> tuple[object, ..
     return _URGENCY[group], -abs(lost) if group else 0.0, row.scope != "step", -float(series.values[-1]), series.id
 
 
-def _card(model: _Model, late: str | None, chart: Markup | None, text: Texts) -> Card:
+def _card(model: _Model, late: str | None, text: Texts) -> Card:
     lead, group = model.lead, model.group
     shown = Card(
         model=model.name,
@@ -163,23 +169,30 @@ def _card(model: _Model, late: str | None, chart: Markup | None, text: Texts) ->
         shown,
         state="confirmed" if model.of_operators else "minor" if model.is_faint else state,
         word=text("operators slower") if model.of_operators else text.state(state, lead.row),
+        is_new=group == "new",
         since=text("since {night}", night=since) if group is not None else "",
-        about=[*_about(lead, None if model.of_operators else group, text), *shown.about],
+        about=[*_about(model, lead, text), *shown.about],
         cause=cause,
         notes=notes,
-        chart=chart or Markup(),
     )
 
 
-def _about(lead: SeriesFacts, group: Group | None, text: Texts) -> list[str]:
+def _about(model: _Model, lead: SeriesFacts, text: Texts) -> list[str]:
     """From what to what, with the interval of the change, of which part and rank."""
     row = lead.row
+    is_changed = model.group is not None and not model.of_operators
     part = str(row.metric) if row.scope == METRIC else "" if row.scope in WHOLE else row.workload
-    values = [float(lead.values[-1])] if group is None else [one for one in (row.before, row.after) if one is not None]
+    values = [one for one in (row.before, row.after) if one is not None] if is_changed else [float(lead.values[-1])]
     levels = " → ".join(text.translated(value_words(value, row.unit)) for value in values)
-    certain = row.ci_low is not None and group is not None
-    sure = text("95%: {interval}", interval=interval(row.ci_low, row.ci_high)) if certain else ""
-    return [said for said in (part, levels, sure, text.place(row.rank_id, None)) if said]
+    sure = (
+        text("95%: {interval}", interval=interval(row.ci_low, row.ci_high))
+        if is_changed and row.ci_low is not None
+        else ""
+    )
+    changed_with = () if model.listed is None else [series.row for series in model.listed.series]
+    ranks = count_ranks(row, changed_with) if is_changed else 1
+    place = text("{count} ranks", count=ranks) if ranks > 1 else text.place(row.rank_id, None)
+    return [said for said in (part, levels, sure, place) if said]
 
 
 def _cause(lead: SeriesFacts, listed: ListedIncident | None, text: Texts) -> tuple[str, list[str]]:
@@ -193,38 +206,79 @@ def _cause(lead: SeriesFacts, listed: ListedIncident | None, text: Texts) -> tup
     elif listed.lead.row.scope not in NOTICED:
         said = f"{text.translated(subject_words(listed.lead.row))} {show(listed.lead.row.change, 'change')}"
     else:
-        said = largest_part(lead, text)
+        said = largest_part_of(lead, text)
     if listed.lead.row.scope not in NOTICED and is_small(step_effect(listed.lead.row)):
         notes.insert(0, text("less than {floor} of the step", floor=show(MIN_STEP_SHARE, "percent")))
     return said, notes
 
 
-def _chart(lead: SeriesFacts, facts: StoreFacts, versions: Mapping[str, tuple[str, ...]], text: Texts) -> Markup:
-    watch = watch_of(lead)
-    start = max(watch.start, len(lead.nights) - CARD_NIGHTS)
-    values, days = lead.values[start:], days_of(lead.nights)[start:]
+@dataclass(frozen=True, slots=True)
+class _Window:
+    """What the chart of a card shows: the newest nights of what leads a model."""
+
+    lead: SeriesFacts
+    start: int
+    past: Sequence[NightMark]
+
+    @property
+    def days(self) -> Days:
+        return days_of(self.lead.nights)[self.start :]
+
+    @property
+    def values(self) -> Floats:
+        return self.lead.values[self.start :]
+
+    def remarks(self, text: Texts) -> list[str]:
+        """Nights that differed, and dates without a run."""
+        said = [
+            text("single night {night}: {label}", night=self.lead.nights[mark.place], label=mark.label)
+            for mark in self.past
+        ]
+        if count := sum(count for _, count in gaps_in(self.days.tobytes())):
+            said.append(text("dates without a run: {count}", count=count))
+        return said
+
+
+def _window(lead: SeriesFacts, facts: StoreFacts, text: Texts) -> _Window:
+    start = max(watch_of(lead).start, len(lead.nights) - CARD_NIGHTS)
+    return _Window(lead, start, [mark for mark in past_in(lead, facts.past_nights, text) if mark.place >= start])
+
+
+def _chart(window: _Window, nights: Sequence[str], versions: Mapping[str, tuple[str, ...]], text: Texts) -> Markup:
+    lead, start, values = window.lead, window.start, window.values
     if not len(values):
         return Markup()
+    watch = watch_of(lead)
     levels = [
         replace(level, start=max(level.start - start, 0), until=level.until - start)
         for level in watch.levels
         if level.until > start
     ]
-    ends = tuple(text.translated(value_words(float(end), lead.row.unit)) for end in (values.min(), values.max()))
-    marks = {
-        "versions": [mark.place - start for mark in versions_in(lead, versions) if mark.place >= start],
-        "past": [mark.place - start for mark in past_in(lead, facts.past_nights, text) if mark.place >= start],
-    }
+
+    def in_words(value: float) -> str:
+        return text.translated(value_words(value, lead.row.unit))
+
     said = text(
         "{what}: {count} nights from {first} to {last}, between {low} and {high}, now {now}; level shifts: {changes}.",
         what=text.series(lead.row),
         count=len(values),
         first=lead.nights[start],
         last=lead.nights[-1],
-        low=ends[0],
-        high=ends[1],
-        now=text.translated(value_words(float(values[-1]), lead.row.unit)),
+        low=in_words(float(values.min())),
+        high=in_words(float(values.max())),
+        now=in_words(float(values[-1])),
         changes=sum(shift.start >= start for shift in watch.shifts),
     )
-    shifts = [shift.start - start for shift in watch.shifts if shift.start >= start]
-    return card_chart(days, values, levels, watch.sigma, shifts, said, (ends[0], ends[1]), **marks)
+    shown = days_of(tuple(nights[-CARD_NIGHTS:]))
+    return card_chart(
+        window.days,
+        values,
+        levels,
+        watch.sigma,
+        [shift.start - start for shift in watch.shifts if shift.start >= start],
+        said,
+        in_words,
+        (min(int(shown[0]), int(window.days[0])), int(shown[-1])),
+        versions=[mark.place - start for mark in versions_in(lead, versions) if mark.place >= start],
+        past=[mark.place - start for mark in window.past],
+    )

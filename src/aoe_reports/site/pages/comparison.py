@@ -17,17 +17,37 @@ from typing import Any, Literal
 from aoe_reports.formats.records.payloads import object_in
 from aoe_reports.history.site_facts import Groups, RunDetails, RunFacts, StoreFacts, differing_facts
 from aoe_reports.model.documents import JsonObject
+from aoe_reports.model.history.changes import MIN_STEP_SHARE, is_small
 from aoe_reports.model.history.runs import StepTimes
+from aoe_reports.model.shares import signed_percent
 from aoe_reports.model.texts import N_
+from aoe_reports.model.time_units import MAX_SPAN, times_in_one_unit
+from aoe_reports.present.drawings.waterfall import ROOM, axis_words, legend_of_waterfall
 from aoe_reports.present.values import plain, show
+from aoe_reports.site.amounts import TimeColumn, effect_cell, in_own_unit
 from aoe_reports.site.as_json import as_json
-from aoe_reports.site.cells import Columns, Table, cell, changed, head, stated
+from aoe_reports.site.bars import waterfall_bars
+from aoe_reports.site.cells import Columns, Table, cell, head, stated
+from aoe_reports.site.pages.changes import (
+    CAUSE_WORDS,
+    PART_WORDS,
+    ROUNDING_NS,
+    SHOWN_PARTS,
+    StepChange,
+    cause_of,
+    change_of,
+    is_of,
+    per_step,
+    picture_of,
+)
 from aoe_reports.site.places import file_name
 from aoe_reports.site.render import Content, Context
 from aoe_reports.site.texts import Texts
 
 SHOWN_ROWS = 50
 """Rows of a table, the largest difference first: its JSON has all."""
+NAMED_PARTS = 3
+"""So many parts of a difference are in the sentence above it."""
 SCOPES = ("op_type", "op", "communication")
 PARTS = ("step", "computing", "communication", "free")
 MUST_MATCH = {
@@ -47,6 +67,8 @@ class Pair:
     candidate: RunFacts
     why: str
     """`segment`: the last run before the newest change of the model's step; `night`: the last night before, as nothing changed."""
+    series: str | None = None
+    """The series of a step whose page has the breakdown of that change over all nights."""
 
 
 def pairs_of(facts: StoreFacts) -> dict[str, Pair]:
@@ -59,16 +81,18 @@ def pairs_of(facts: StoreFacts) -> dict[str, Pair]:
     for model, runs in sorted(of_models.items()):
         prior = [run for run in runs if run.night < runs[-1].night]
         if prior:
-            changed = _before_change(model, facts)
-            pairs[model] = Pair(changed or prior[-1], runs[-1], "segment" if changed else "night")
+            pairs[model] = _since_change(runs[-1], facts) or Pair(prior[-1], runs[-1], "night")
     return pairs
 
 
-def _before_change(model: str, facts: StoreFacts) -> RunFacts | None:
-    """The last run before the newest change of a model's step; None where nothing changed, or the run is not stored."""
-    step = facts.slowest_of(model)
+def _since_change(newest: RunFacts, facts: StoreFacts) -> Pair | None:
+    """With the last run before the newest change of the model's step; None where nothing changed, or the run is not stored."""
+    step = facts.slowest_of(newest.model)
     starts = [shift.start for shift in step.shifts if shift.state != "suspect" and shift.start] if step else []
-    return facts.by_id.get(step.runs[starts[-1] - 1]) if step and starts else None
+    before = facts.by_id.get(step.runs[starts[-1] - 1]) if step and starts else None
+    if step is None or before is None:
+        return None
+    return Pair(before, newest, "segment", step.id if step.has_page and step.row.attribution else None)
 
 
 def page_of(model: str) -> str:
@@ -99,6 +123,8 @@ class StepDifference:
     candidate_ms: float | None
     difference_ms: float | None
     ratio: float | None
+    step_share: float | None
+    """The difference as a share of the step of the baseline."""
 
 
 Side = Literal["both", "baseline", "candidate"]
@@ -120,6 +146,25 @@ class GroupDifference:
     candidate_total_us: float | None
     difference_us: float | None
     ratio: float | None
+    baseline_steps: int | None
+    candidate_steps: int | None
+    """Of the device: a step takes that part of the total."""
+    step_share: float | None
+    """The difference of one step as a share of the step of the baseline."""
+    cause: str | None
+
+    @property
+    def per_step(self) -> bool:
+        """Whether it is known what it takes of a step."""
+        return bool(self.baseline_steps and self.candidate_steps)
+
+    def sides_ns(self, *, per_step: bool) -> list[float | None]:
+        """What it takes on both sides, of a step or in all."""
+        totals = ((self.baseline_total_us, self.baseline_steps), (self.candidate_total_us, self.candidate_steps))
+        return [
+            None if total_us is None else round(total_us * 1000) / ((steps or 1) if per_step else 1)
+            for total_us, steps in totals
+        ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,6 +190,7 @@ class RunComparison:
     totals: Mapping[str, ScopeTotal]
     untimed: Mapping[str, int]
     """Records without a total, by side."""
+    change: StepChange | None
 
     @property
     def metadata_differences(self) -> list[FactDifference]:
@@ -159,9 +205,10 @@ def compare_runs(pair: Pair, before: RunDetails, after: RunDetails) -> RunCompar
         pair,
         list(_not_comparable(pair, before, after)),
         list(_steps(before.steps, after.steps)),
-        {scope: _groups(*totals) for scope, totals in sides.items()},
+        {scope: _groups(*totals, StepsOf(before.steps, after.steps)) for scope, totals in sides.items()},
         {scope: _total(*totals) for scope, totals in sides.items()},
         {"baseline": before.untimed, "candidate": after.untimed},
+        change_of(before, after),
     )
 
 
@@ -218,19 +265,68 @@ def _total(before: Totals, after: Totals) -> ScopeTotal:
     return ScopeTotal(len({**before, **after}), *_difference(was, became, 1000, stored=bool(before and after)))
 
 
-def _groups(before: Totals, after: Totals) -> list[GroupDifference]:
-    """The differences of all groups, the largest first."""
+class StepsOf:
+    """The mean steps of both runs on the device of tasks."""
+
+    def __init__(self, before: Sequence[StepTimes], after: Sequence[StepTimes]) -> None:
+        self._sides = before, after
+        self._known: dict[tuple[int | None, int | None], tuple[StepTimes, StepTimes] | None] = {}
+
+    def __call__(self, rank: int | None, device: int | None) -> tuple[StepTimes, StepTimes] | None:
+        """None where one side has none, or several."""
+        if (rank, device) not in self._known:
+            was, became = (_step_on(side, rank, device) for side in self._sides)
+            both = was is not None and became is not None and was.steps and became.steps and was.step_ms
+            self._known[rank, device] = (was, became) if both and was and became else None
+        return self._known[rank, device]
+
+
+def _step_on(steps: Sequence[StepTimes], rank: int | None, device: int | None) -> StepTimes | None:
+    """The step of a device; what is of all ranks of a run of many is of the median one."""
+    same = [step for step in steps if is_of((step.rank_id, step.device_id), rank, device)]
+    if len(same) == 1:
+        return same[0]
+    timed = sorted((step for step in steps if step.step_ms), key=lambda step: step.step_ms or 0.0)
+    return timed[(len(timed) - 1) // 2] if timed and rank is None and not same else None
+
+
+def _groups(before: Totals, after: Totals, steps_of: StepsOf) -> list[GroupDifference]:
+    """The differences of all groups, those with the largest effect on the step first."""
     rows = []
     for key in {**before, **after}:
-        (was, was_ns), (became, became_ns) = (side.get(key, (None, None)) for side in (before, after))
-        values = _difference(was_ns, became_ns, 1000, stored=bool(before and after))
+        was, became = before.get(key), after.get(key)
         _, rank, device, op_type, op_name, arguments = key
         known_args = object_in({"workload_args": arguments}, "workload_args")
-        side: Side = "candidate" if was_ns is None else "baseline" if became_ns is None else "both"
-        row = GroupDifference(rank, device, op_type, op_name, known_args, side, was, became, *values)
-        rows.append((-abs((became_ns or 0) - (was_ns or 0)), row))
-    rows.sort(key=lambda ranked: (ranked[0], *(str(getattr(ranked[1], name)) for name in _NAMES)))
-    return [row for _, row in rows]
+        side: Side = "candidate" if was is None else "baseline" if became is None else "both"
+        stored = bool(before and after)
+        values = _difference(was and was[1], became and became[1], 1000, stored=stored)
+        counts = was and was[0], became and became[0]
+        steps, share, cause = _effect(was, became, steps_of(rank, device) if stored else None)
+        names = rank, device, op_type, op_name, known_args, side
+        rows.append(GroupDifference(*names, *counts, *values, *steps, share, cause))
+    rows.sort(
+        key=lambda row: (
+            -abs(row.step_share or 0),
+            -abs(row.difference_us or 0),
+            *(str(getattr(row, name)) for name in _NAMES),
+        )
+    )
+    return rows
+
+
+Call = tuple[int | None, int] | None
+
+
+def _effect(
+    was: Call, became: Call, steps: tuple[StepTimes, StepTimes] | None
+) -> tuple[tuple[int | None, int | None], float | None, str | None]:
+    """(steps of both sides, share of the step, cause) of a difference."""
+    if steps is None:
+        return (None, None), None, cause_of(per_step(was, 1), per_step(became, 1))
+    counts = steps[0].steps or 1, steps[1].steps or 1
+    before, after = per_step(was, counts[0]), per_step(became, counts[1])
+    difference = (after[1] if after else 0) - (before[1] if before else 0)
+    return counts, difference / ((steps[0].step_ms or 0) * 1e6), cause_of(before, after)
 
 
 _NAMES = ("rank_id", "device_id", "op_type", "op_name", "workload_args")
@@ -245,7 +341,9 @@ def _steps(before: Sequence[StepTimes], after: Sequence[StepTimes]) -> Iterator[
             if values != [None, None]:
                 difference = _difference(values[0], values[1], 1, stored=None not in values)
                 steps = [None if side is None else side.steps for side in (was, became)]
-                yield StepDifference(*key, part, steps[0], steps[1], *difference)
+                step_ms = was.step_ms if was else None
+                share = difference[2] / step_ms if difference[2] is not None and step_ms else None
+                yield StepDifference(*key, part, steps[0], steps[1], *difference, share)
 
 
 @lru_cache(maxsize=64)
@@ -313,31 +411,47 @@ _SCRIPT: Mapping[str, str] = N_(
         "candidate": "Candidate",
         "part": "Component",
         "what": "Item",
-        "difference_ms_c": "Difference (ms)",
-        "difference_us_c": "Difference (us)",
-        "ratio": "Ratio",
-        "baseline_ms": "Baseline (ms)",
-        "candidate_ms": "Candidate (ms)",
-        "baseline_us": "Baseline (us)",
-        "candidate_us": "Candidate (us)",
-        "side": "Side",
-        "both_sides": "both",
+        "effect": "Effect on step",
+        "change": "Change",
+        "difference": "Difference",
+        "difference_step": "Difference, per step",
+        "baseline_step": "Baseline, per step",
+        "candidate_step": "Candidate, per step",
+        "cause": "Cause",
         "only_baseline": "baseline only",
         "only_candidate": "candidate only",
+        "change_slower": "A step{where} takes {after} instead of {before}: {change}, slower.",
+        "change_quicker": "A step{where} takes {after} instead of {before}: {change}, quicker.",
+        "change_minor": (
+            "A step{where} takes {after} instead of {before}: {change}, less than {floor}, by which a step differs "
+            "from night to night anyway."
+        ),
+        "change_tasks": "No step is stored on both sides; all compute tasks{where} take {after} instead of {before}: {change}.",
+        "change_none": "The two runs have neither a step nor compute tasks in common.",
+        "of_place": " of {place}",
+        "largest_parts": "Largest parts: {parts}.",
+        "waterfall": "What the difference consists of",
+        "axis": "bars begin at {time} {unit}",
+        "before_bar": "before",
+        "after_bar": "after",
+        "named_cause": "{name}: {cause}",
+        "bar_whole": "the step",
+        "bar_longer": "takes longer",
+        "bar_shorter": "takes less",
+        "all_ranks": "All ranks",
         "compare_op_type": "Operator types",
         "compare_op": "Operators",
         "compare_communication": "Communication",
         "part_step": "a step",
-        "part_computing": "computing",
-        "part_communication": "communication, not overlapped",
-        "part_free": "free",
+        **{f"part_{part}": words for part, words in PART_WORDS.items()},
+        **{f"cause_{cause}": words for cause, words in CAUSE_WORDS.items()},
         "rank": "Rank",
         "device": "Device",
         "fact": "Fact",
         "steps": "Step breakdown",
         "compare_metadata": "Other differences",
         "compare_same": "No stored fact about the two runs differs.",
-        "compare_sums": "The {shown} largest differences of {count}; in all {baseline} us became {candidate} us ({difference} us).",
+        "compare_sums": "The {shown} largest differences of {count}; in all {baseline} became {candidate} ({difference}).",
         "choose": "Compare",
         "chosen_missing": "One of these runs is not in this folder.",
         "of_steps": "mean, steps: {count}",
@@ -352,7 +466,7 @@ _SCRIPT: Mapping[str, str] = N_(
             "The command line refuses to compare them. The differences below may come from "
             "how the runs were measured and not from the model."
         ),
-        "compare_one_side": "The {shown} largest of {count}. In all (us), baseline: {baseline}; candidate: {candidate}.",
+        "compare_one_side": "The {shown} largest of {count}. In all, baseline: {baseline}; candidate: {candidate}.",
         "fact_differs": "{fact}: {baseline} in the baseline, {candidate} in the candidate",
         "records_missing_baseline": "No operator records of the baseline are stored; the candidate has {count}",
         "records_missing_candidate": "No operator records of the candidate are stored; the baseline has {count}",
@@ -369,22 +483,31 @@ _SCRIPT: Mapping[str, str] = N_(
 
 def comparison_page(comparison: RunComparison, text: Texts) -> Content:
     """The page of a pair, and its JSON: difference = candidate - baseline, ratio = candidate / baseline."""
-    pair = comparison.pair
+    pair, change = comparison.pair, comparison.change
     untimed = text(
         "Records without a total, not shown in any table: {baseline} in the baseline, {candidate} in the candidate.",
         **comparison.untimed,
     )
+    first = [
+        row
+        for row in comparison.steps
+        if change is None or (row.rank_id, row.device_id) == (change.rank_id, change.device_id)
+    ]
     page: Context = {
         "title": text(
             "{model}, {night} compared with its baseline", model=pair.candidate.model, night=pair.candidate.night
         ),
         "about": about_baseline(pair, text),
+        "said": _change_words(comparison, text),
+        "over_nights": f"series/{file_name(pair.series)}.html" if pair.series else "",
+        "waterfall": None if change is None or not change.parts else _waterfall(change, text),
         "reasons": [_reason(reason, text) for reason in comparison.not_comparable],
         "sides": [
             (name, f"{run.night} · {run.run_id}", f"runs/{file_name(run.run_id)}.html")
             for name, run in ((text("Baseline"), pair.baseline), (text("Candidate"), pair.candidate))
         ],
-        "steps": Table(_columns(text("Component"), text, "ms"), [_step_cells(row, text) for row in comparison.steps]),
+        "steps": _steps_table(first, text),
+        "all_steps": _steps_table(comparison.steps if len(first) < len(comparison.steps) else [], text),
         "tables": [
             _table(scope, rows, comparison.totals[scope], text) for scope, rows in comparison.tables.items() if rows
         ],
@@ -401,12 +524,51 @@ def comparison_page(comparison: RunComparison, text: Texts) -> Content:
         "baseline": pair.baseline.run_id,
         "candidate": pair.candidate.run_id,
         "why": pair.why,
+        "step_series": pair.series,
         "not_comparable": comparison.not_comparable,
+        "change": change,
         "steps": comparison.steps,
         **{f"{scope}_rows": rows for scope, rows in comparison.tables.items()},
         "totals": comparison.totals,
         "untimed": comparison.untimed,
         "metadata_differences": comparison.metadata_differences,
+    }
+
+
+def _change_words(comparison: RunComparison, text: Texts) -> str:
+    """How much the step differs, and the largest parts of that."""
+    change = comparison.change
+    if change is None:
+        return text(_SCRIPT["change_none"])
+    (before, after), unit = times_in_one_unit(change.before_ns, change.after_ns)
+    share = change.after_ns / change.before_ns - 1 if change.before_ns else 0.0
+    kind = "minor" if is_small(share) else "slower" if share > 0 else "quicker"
+    several = len({(row.rank_id, row.device_id) for row in comparison.steps}) > 1
+    place = text.place(change.rank_id, change.device_id) if several else ""
+    said = text(
+        _SCRIPT[f"change_{kind}" if change.of_step else "change_tasks"],
+        where=text(_SCRIPT["of_place"], place=place) if place else "",
+        before=f"{before} {unit}",
+        after=f"{after} {unit}",
+        change=signed_percent(share),
+        floor=show(MIN_STEP_SHARE, "percent"),
+    )
+    largest = sorted(change.parts, key=lambda part: -abs(part.difference_ns))[:NAMED_PARTS]
+    named = [
+        f"{part.name or text(_SCRIPT[f'part_{part.part}'])} {in_own_unit(part.difference_ns, 'ns', signed=True)}"
+        for part in largest
+    ]
+    if not named:
+        return said
+    return text.joined(" ", (said, text(_SCRIPT["largest_parts"], parts=text.joined(", ", named))))
+
+
+def _waterfall(change: StepChange, text: Texts) -> Context:
+    picture = picture_of(change)
+    return {
+        "bars": waterfall_bars(picture, text),
+        "axis": text.translated(axis_words(picture)),
+        "legend": legend_of_waterfall(picture, text.language),
     }
 
 
@@ -438,73 +600,121 @@ def _reason(reason: FactDifference, text: Texts) -> str:
     )
 
 
-def _columns(first: str, text: Texts, unit: str) -> Columns:
-    names = (f"difference_{unit}_c", "ratio", f"baseline_{unit}", f"candidate_{unit}")
-    return [(first, "text"), *((text(_SCRIPT[name]), "number") for name in names)]
+def _steps_table(rows: Sequence[StepDifference], text: Texts) -> Table:
+    """The parts of steps, every device by itself."""
+    sides = [[None if ms is None else ms * 1e6 for ms in (row.baseline_ms, row.candidate_ms)] for row in rows]
+    differing = [None if row.difference_ms is None else _between(*side) for row, side in zip(rows, sides, strict=True)]
+    times, differences = TimeColumn.of("ns", (ns for side in sides for ns in side)), TimeColumn.of("ns", differing)
+    columns: Columns = [
+        (text(_SCRIPT["part"]), "text"), (text(_SCRIPT["effect"]), "number"), differences.title(text(_SCRIPT["difference"])),
+        (text(_SCRIPT["change"]), "number"), times.title(text(_SCRIPT["baseline"])), times.title(text(_SCRIPT["candidate"])),
+    ]  # fmt: skip
+    cells = []
+    for row, (before, after), difference in zip(rows, sides, differing, strict=True):
+        steps = [
+            None if count is None else text("mean, steps: {count}", count=count)
+            for count in (row.baseline_steps, row.candidate_steps)
+        ]
+        cells.append(
+            [
+                head(text(_SCRIPT[f"part_{row.part}"]), None, text.place(row.rank_id, row.device_id)),
+                effect_cell(row.step_share, row.step_share),
+                differences.cell(difference, signed=True),
+                effect_cell(_change(before, after), row.step_share),
+                times.cell(before, steps[0]),
+                times.cell(after, steps[1]),
+            ]
+        )
+    return Table(columns, cells)
 
 
-def _step_cells(row: StepDifference, text: Texts) -> list[str]:
-    steps = [
-        None if count is None else text("mean, steps: {count}", count=count)
-        for count in (row.baseline_steps, row.candidate_steps)
-    ]
-    return [
-        head(text(_SCRIPT[f"part_{row.part}"]), None, text.place(row.rank_id, row.device_id)),
-        cell(_signed(row.difference_ms), "ms"),
-        _ratio(row.ratio),
-        cell(row.baseline_ms, "ms", steps[0]),
-        cell(row.candidate_ms, "ms", steps[1]),
-    ]
+def _between(before: float | None, after: float | None) -> float:
+    """What is on one side only differs by the whole of it."""
+    return (after or 0) - (before or 0)
 
 
-def _signed(difference: float | None) -> str | None:
-    return None if difference is None else f"{difference:+,.3f}"
-
-
-def _ratio(ratio: float | None) -> str:
-    return changed(None) if ratio is None else cell(ratio, "ratio")
+def _change(before: float | None, after: float | None) -> float | None:
+    return after / before - 1 if before and after is not None else None
 
 
 def _table(scope: str, rows: Sequence[GroupDifference], total: ScopeTotal, text: Texts) -> Table:
+    """The groups of a scope, by their effect on the step."""
+    shown = rows[:SHOWN_ROWS]
     sums = (total.baseline_total_us, total.candidate_total_us)
-    baseline, candidate = (text("not stored") if value is None else show(value, "us") for value in sums)
+    baseline, candidate = (text("not stored") if us is None else in_own_unit(us, "us") for us in sums)
     said = text(
-        "The {shown} largest of {count}. In all (us), baseline: {baseline}; candidate: {candidate}."
-        if total.difference_us is None
-        else "The {shown} largest differences of {count}; in all {baseline} us became {candidate} us ({difference} us).",
-        shown=min(SHOWN_ROWS, len(rows)),
+        _SCRIPT["compare_one_side" if total.difference_us is None else "compare_sums"],
+        shown=len(shown),
         count=len(rows),
         baseline=baseline,
         candidate=candidate,
-        difference=_signed(total.difference_us),
+        difference=in_own_unit(total.difference_us or 0, "us", signed=True),
     )
-    columns = [*_columns(text("Item"), text, "us"), (text("Side"), "text")]
-    cells = [_row_cells(row, text) for row in rows[:SHOWN_ROWS]]
+    every = all(row.per_step for row in shown)
+    of_step = "_step" if every else ""
+    sides = [row.sides_ns(per_step=every) for row in shown]
+    differing = [None if row.difference_us is None else _between(*side) for row, side in zip(shown, sides, strict=True)]
+    times, differences = TimeColumn.of("ns", (ns for side in sides for ns in side)), TimeColumn.of("ns", differing)
+    columns: Columns = [
+        (text(_SCRIPT["what"]), "text"), *([(text(_SCRIPT["effect"]), "number")] if every else []),
+        differences.title(text(_SCRIPT[f"difference{of_step}"])), (text(_SCRIPT["change"]), "number"),
+        times.title(text(_SCRIPT[f"baseline{of_step}"])), times.title(text(_SCRIPT[f"candidate{of_step}"])),
+        (text(_SCRIPT["cause"]), "text"),
+    ]  # fmt: skip
+    cells = []
+    for row, (before, after), difference in zip(shown, sides, differing, strict=True):
+        counts = [
+            None if count is None else text("tasks: {count}", count=count)
+            for count in (row.baseline_count, row.candidate_count)
+        ]
+        cells.append(
+            [
+                _group_head(row, text),
+                *([effect_cell(row.step_share, row.step_share)] if every else []),
+                differences.cell(difference, signed=True),
+                effect_cell(_change(before, after), row.step_share),
+                times.cell(before, counts[0]),
+                times.cell(after, counts[1]),
+                cell(None if row.cause is None else text(_SCRIPT[f"cause_{row.cause}"]))
+                if row.side == "both"
+                else stated("suspect", text(_SCRIPT[f"only_{row.side}"])),
+            ]
+        )
     return Table(columns, cells, said, text(_SCRIPT[f"compare_{scope}"]))
 
 
-def _row_cells(row: GroupDifference, text: Texts) -> list[str]:
-    rank = None if row.rank_id is None else f"{text('Rank')} {row.rank_id}"
-    about = (row.op_type if row.op_name else None, rank, *map(row.workload_args.get, ("task_type", "input_shapes")))
-    counts = [
-        None if count is None else text("tasks: {count}", count=count)
-        for count in (row.baseline_count, row.candidate_count)
-    ]
-    return [
-        head(row.op_name or row.op_type or "?", None, " · ".join(str(part) for part in about if part)),
-        cell(_signed(row.difference_us), "us"),
-        _ratio(row.ratio),
-        cell(row.baseline_total_us, "us", counts[0]),
-        cell(row.candidate_total_us, "us", counts[1]),
-        cell(text("both")) if row.side == "both" else stated("suspect", text(_SCRIPT[f"only_{row.side}"])),
-    ]
+def _group_head(row: GroupDifference, text: Texts) -> str:
+    """Its name, below it the type where that is another word, where it ran, and what it worked on."""
+    name = row.op_name or row.op_type or "?"
+    about = (
+        row.op_type if row.op_type != name else None,
+        text.place(row.rank_id, None),
+        *map(row.workload_args.get, ("task_type", "input_shapes")),
+    )
+    return head(name, None, " · ".join(str(part) for part in about if part))
 
 
 def chooser_page(facts: StoreFacts, text: Texts) -> Content:
     """The page, with the prebuilt comparisons, and its JSON."""
     pairs = pairs_of(facts)
     columns: Columns = [(name, "text") for name in (text("Model"), text("Candidate"), text("Baseline"), text("Why"))]
-    texts = as_json({**{key: text(said) for key, said in _SCRIPT.items()}, "must_match": MUST_MATCH})
+    newest = max(pairs.values(), key=lambda pair: (pair.candidate.night, pair.candidate.timestamp_ns), default=None)
+    texts = as_json(
+        {
+            **{key: text(said) for key, said in _SCRIPT.items()},
+            "must_match": MUST_MATCH,
+            "numbers": {
+                "floor": MIN_STEP_SHARE,
+                "room": ROOM,
+                "parts": SHOWN_PARTS,
+                "named": NAMED_PARTS,
+                "max_span": MAX_SPAN,
+                "rounding": ROUNDING_NS,
+            },
+            "separators": [text.joined(separator, ("", "")) for separator in (", ", " ")],
+            "preselected": [file_name(run.run_id) for run in (newest.baseline, newest.candidate)] if newest else [],
+        }
+    )
     rows = [
         [
             head(model, f"{page_of(model)}.html"),

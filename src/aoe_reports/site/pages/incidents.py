@@ -8,24 +8,26 @@ from dataclasses import dataclass
 from markupsafe import Markup
 
 from aoe_reports.history.site_facts import SeriesFacts, StoreFacts
-from aoe_reports.model.history.causes import facts_in_words, models_in_words, operator_words, reason_words
+from aoe_reports.model.history.causes import causes_in_words, count_ranks, facts_in_words, models_in_words
 from aoe_reports.model.history.changes import (
     METRIC,
     IncidentCause,
     IncidentChange,
     IncidentMember,
+    SeriesChange,
     SuspectedCause,
     by_effect,
     is_small,
 )
-from aoe_reports.model.texts import N_
+from aoe_reports.model.texts import N_, say
 from aoe_reports.present.drawings.charts import sparkline
+from aoe_reports.present.night import largest_part
 from aoe_reports.present.reports.incidents import effect_of
 from aoe_reports.present.reports.night_words import subject_words
 from aoe_reports.present.reports.series_cells import value_words
 from aoe_reports.present.values import show
-from aoe_reports.site.cells import Table, about_first, changed, drawn, linked, named, short, stated
-from aoe_reports.site.pages.triage import GROUPS, Group, group_of, group_of_incident, step_effect
+from aoe_reports.site.cells import MINOR, Table, about_first, changed, drawn, linked, named, short, stated
+from aoe_reports.site.pages.triage import GROUPS, SUSPECT, Group, group_of, group_of_incident, step_effect
 from aoe_reports.site.places import file_name, series_link
 from aoe_reports.site.texts import Texts
 
@@ -140,13 +142,27 @@ def _of_suspicion(suspicion: SuspectedCause, by_id: Mapping[str, SeriesFacts], t
     whole = series[0].row
     return ListedIncident(
         group="suspect",
-        title=text.translated(suspicion.title),
+        title=text.translated(_suspected_title(suspicion, series[0].model, [one.row for one in series])),
         since=suspicion.since,
         effect=whole.change if whole.scope == "step" else suspicion.cause.step_share,
         series=series,
         state=text("not in the newest night") if suspicion.past else "",
         changed_with=_changed_with(suspicion, text),
         causes=[suspicion.cause],
+    )
+
+
+def _suspected_title(suspicion: SuspectedCause, model: str, rows: Sequence[SeriesChange]) -> str:
+    """What a suspicion is called: after the step that it changes, the first row, as an incident is; without one by its cause."""
+    lead = rows[0]
+    if lead.scope != "step" or lead.change is None:
+        return suspicion.title
+    return say(
+        "{incident}: {causes}",
+        incident=say(
+            "{what} {change}", what=subject_words(lead, count_ranks(lead, rows)), change=show(lead.change, "change")
+        ),
+        causes=causes_in_words([suspicion.cause], suspicion.models, model, of_step=True),
     )
 
 
@@ -191,9 +207,11 @@ def _cells(row: ListedIncident, text: Texts, root: str) -> list[str]:
 def _effect(row: ListedIncident, text: Texts) -> str:
     lead = row.lead.row
     if row.effect is None:
-        return changed(lead.change, text("share of the step unknown"), lead.better, minor=True)
-    of = lead.metric if lead.scope == METRIC else text("less than the floor") if is_small(row.effect) else None
-    return changed(row.effect, of, lead.better if lead.scope == METRIC else "lower", minor=is_small(row.effect))
+        return changed(lead.change, text("share of the step unknown"), lead.better, look=MINOR)
+    small = text("less than the floor") if is_small(row.effect) else None
+    of = lead.metric if lead.scope == METRIC else small
+    look = MINOR if is_small(row.effect) else SUSPECT if row.group == "suspect" else ""
+    return changed(row.effect, of, lead.better if lead.scope == METRIC else "lower", look=look)
 
 
 def _name_cell(row: ListedIncident, text: Texts, root: str) -> str:
@@ -202,7 +220,7 @@ def _name_cell(row: ListedIncident, text: Texts, root: str) -> str:
     if len(row.series) > SHOWN_SERIES:
         parts.append((text("and {count} more", count=len(row.series) - SHOWN_SERIES), None, ""))
     count = text("{count} series", count=len(row.series)) if len(row.series) > 1 else text("1 series")
-    notes = ["" if row.causes else largest_part(row.lead, text), shapes_of(row, text), row.changed_with]
+    notes = ["" if row.causes else largest_part_of(row.lead, text), shapes_of(row, text), row.changed_with]
     return named(row.title, series_link(row.lead, root), notes, f"{count} · {row.id}" if row.id else count, parts)
 
 
@@ -224,33 +242,16 @@ def shapes_of(row: ListedIncident, text: Texts) -> str:
     """The input shapes of the operator that an incident is about, where it is about one."""
     named = {cause.op_name for cause in row.causes[:1]} if row.causes else {row.lead.row.op_name}
     for series in row.series:
-        if series.shapes and series.row.op_name in named:
-            return text("input shapes {shapes}", shapes=series.shapes)
+        if series.input_shapes and series.row.op_name in named:
+            return text("input shapes {shapes}", shapes=series.input_shapes)
     return ""
 
 
-def largest_part(series: SeriesFacts, text: Texts) -> str:
-    """The largest part of a step's change, where it is known; the operator's only where no cause names it."""
+def largest_part_of(series: SeriesFacts, text: Texts) -> str:
+    """The part of a slower step that grew most, where it is known."""
     attribution = series.row.attribution
-    if attribution is None:
-        return ""
-    parts = {
-        text.word("communication_not_overlapped"): attribution.communication_not_overlapped_us or 0.0,
-        text.word("free"): attribution.free_us or 0.0,
-    }
-    for operator in attribution.operators[:1]:
-        name = text.translated(operator_words(operator.op_type, operator.op_name))
-        why = text.translated(reason_words(operator.cause))
-        parts[text("{part} ({cause})", part=name, cause=why)] = operator.difference_us
-    name, part_us = max(parts.items(), key=lambda part: abs(part[1]))
-    if not part_us:
-        return ""
-    return text(
-        "{part}: {difference} us of {total} us per step",
-        part=name,
-        difference=f"{part_us:+,.4g}",
-        total=f"{attribution.total_us:+,.4g}",
-    )
+    part = None if attribution is None else largest_part(attribution)
+    return "" if part is None else text.translated(part)
 
 
 def spark(series: SeriesFacts, text: Texts) -> Markup:

@@ -13,10 +13,9 @@ from aoe_reports.present.drawings.charts import code_of
 from aoe_reports.present.values import NONE, show
 from aoe_reports.site.cells import class_of, level_text
 from aoe_reports.site.listed import Facet, ListColumn, Listed
-from aoe_reports.site.pages.effects import by_effect_on_step, look_of
 from aoe_reports.site.pages.incidents import SPARK_NIGHTS
 from aoe_reports.site.pages.overview import run_row
-from aoe_reports.site.pages.triage import group_of, state_of, sure_effect
+from aoe_reports.site.pages.triage import by_effect_on_step, group_of, look_of, state_of, sure_effect
 from aoe_reports.site.places import file_name
 from aoe_reports.site.render import Content
 from aoe_reports.site.texts import Texts

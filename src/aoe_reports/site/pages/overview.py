@@ -18,7 +18,7 @@ from aoe_reports.model.texts import N_
 from aoe_reports.present.night import headline, night_headline
 from aoe_reports.present.reports.night_content import Night
 from aoe_reports.present.values import plain, show
-from aoe_reports.site.cells import Table, cell, head, linked, short, stated, words
+from aoe_reports.site.cells import Table, cell, drawn, head, linked, short, stated
 from aoe_reports.site.pages.cards import Card, model_cards
 from aoe_reports.site.pages.incidents import ListedIncident, incidents_table, listed_incidents
 from aoe_reports.site.pages.triage import OPEN, Group, Tone, grouped, tone_of
@@ -26,8 +26,9 @@ from aoe_reports.site.places import file_name, model_file
 from aoe_reports.site.render import Content
 from aoe_reports.site.texts import Texts
 
-SHOWN_CARDS, SHOWN_NAMES = 24, 3
-"""Models with a card, the others stand in a table; and those that the headline names of each kind."""
+SHOWN_CARDS, FEW_CARDS, SHOWN_NAMES = 24, 6, 6
+"""Models with a card, the others stand in a table; models of which those that did not change have one, too; models that the headline
+names of each kind."""
 SHOWN_RUNS, SHOWN_FINDINGS, SHOWN_DATES, SHOWN_PAST = 30, 30, 5, 10
 
 
@@ -56,7 +57,8 @@ def overview(facts: StoreFacts, text: Texts) -> Content:
     """The first page, and its JSON."""
     groups, incidents = grouped(facts), listed_incidents(facts, text)
     cards = model_cards(facts, incidents, text) if facts.nights else []
-    said, more, tone = _headline(facts, cards, text)
+    shown = [card for card in cards if card.tone != "calm" or len(cards) <= FEW_CARDS][:SHOWN_CARDS]
+    said, more = _headline(facts, cards, text)
     tonight = [run for run in facts.runs if run.night == facts.nights[-1]]
     findings = [*facts.findings, *chain.from_iterable(run.findings for run in tonight)]
     watched = set(facts.nights[-facts.watched_nights :])
@@ -65,11 +67,10 @@ def overview(facts: StoreFacts, text: Texts) -> Content:
         "title": text("Overview"),
         "headline": said,
         "more": more,
-        "tone": tone,
         "facts": [(text("Newest night"), facts.nights[-1])] if facts.nights else [],
         "tiles": _tiles(incidents, text) if facts.nights else [],
-        "cards": cards[:SHOWN_CARDS],
-        "others": _others_table(cards[SHOWN_CARDS:], text),
+        "cards": shown,
+        "others": _others_table([card for card in cards if card not in shown], text),
         "legend": _legend(text),
         "incidents": list(_incident_tables(incidents, text)),
         "tunings": _tunings(facts, text),
@@ -141,18 +142,22 @@ def _legend(text: Texts) -> list[tuple[str, str]]:
 
 
 def _others_table(cards: Sequence[Card], text: Texts) -> Table:
-    """Models without a card."""
-    columns = [(text("Model"), "text"), (text("Change"), "number"), (text("State"), "text"), (text("Cause"), "text")]
+    """Models without a card: what did not change, is accepted, or is too little to matter."""
+    columns = [
+        (text("Model"), "text"), (text("History"), "text"), (text("Step time"), "text"), (text("State"), "text"),
+        (text("Remarks"), "text"),
+    ]  # fmt: skip
     rows = [
         [
             head(card.name, card.page),
-            f'<td class="number">{words(card.effect)}</td>',
-            stated(card.state, card.word),
-            cell(card.cause),
+            drawn(card.spark),
+            cell(text.joined(" · ", card.about)),
+            stated(card.state, card.word, card.effect),
+            cell(text.joined("; ", [part for part in (card.cause, *card.notes) if part])),
         ]
         for card in cards
     ]
-    return Table(columns, rows, title=text("More models"))
+    return Table(columns, rows, title=text("Other models"), stacks=True)
 
 
 def _tunings(facts: StoreFacts, text: Texts) -> Table:
@@ -165,38 +170,38 @@ def _tunings(facts: StoreFacts, text: Texts) -> Table:
     return Table([(text("Model"), "text"), (text("Tuning (AOE)"), "text")], rows)
 
 
-def _headline(facts: StoreFacts, cards: Sequence[Card], text: Texts) -> tuple[str, str, Tone]:
-    """(how many models are slower and the worst of them, what was not measured, the tone of both)."""
+Sentences = Sequence[tuple[Tone, str]]
+"""Sentences with their tones."""
+
+
+def _headline(facts: StoreFacts, cards: Sequence[Card], text: Texts) -> tuple[Sentences, str]:
+    """(how many models are slower and which, what was not measured)."""
     if not facts.nights:
-        return (
-            text.translated(headline(Night(night=None))),
-            text("Store a first night: aoe-reports ingest PATH --store {store}", store="URI"),
-            "calm",
-        )
+        store_first = text("Store a first night: aoe-reports ingest PATH --store {store}", store="URI")
+        return [("calm", text.translated(headline(Night(night=None))))], store_first
     absent = [*facts.missing, *facts.absent]
     unmeasured = text("Not measured: {models}.", models=text.translated(models_in_words(absent))) if absent else ""
     if facts.remark is not None or not any(card.chart for card in cards):
         told = night_headline(facts.regressions, suspicions=facts.suspicions, remark=facts.remark)
-        return plain(text.translated(told)), unmeasured, tone_of(facts.regressions)
-    return _models_sentence(cards, text), unmeasured, _tone_of_models(cards)
+        return [(tone_of(facts.regressions), plain(text.translated(told)))], unmeasured
+    return list(_models_sentences(cards, text)), unmeasured
 
 
-def _models_sentence(cards: Sequence[Card], text: Texts) -> str:
-    slower, suspected, quicker = ([card for card in cards if card.tone == tone] for tone in ("bad", "odd", "good"))
-    said = text("No model is slower.")
+def _models_sentences(cards: Sequence[Card], text: Texts) -> Iterator[tuple[Tone, str]]:
+    of_tone = {tone: [card for card in cards if card.tone == tone] for tone in ("bad", "odd", "good")}
+    slower = of_tone["bad"]
     if slower:
-        said = text(
-            "{count} of {models} models slower: {named}.",
-            count=len(slower),
-            models=len(cards),
-            named=_named_with_change(slower, text),
+        named = _named_with_change(slower, text)
+        yield (
+            "bad",
+            text("{count} of {models} models slower: {named}.", count=len(slower), models=len(cards), named=named),
         )
-    more = []
-    if suspected:
-        more.append(text("Suspected: {models}.", models=_named_with_change(suspected, text)))
-    if quicker:
-        more.append(text("Improved: {models}.", models=_named_with_change(quicker, text)))
-    return text.joined(" ", [said, *more])
+    else:
+        yield "calm", text("No model is slower.")
+    if of_tone["odd"]:
+        yield "odd", text("Suspected: {models}.", models=_named_with_change(of_tone["odd"], text))
+    if of_tone["good"]:
+        yield "good", text("Improved: {models}.", models=_named_with_change(of_tone["good"], text))
 
 
 def _named_with_change(cards: Sequence[Card], text: Texts) -> str:
@@ -204,11 +209,6 @@ def _named_with_change(cards: Sequence[Card], text: Texts) -> str:
     if len(cards) > SHOWN_NAMES:
         named.append(text("and {count} more", count=len(cards) - SHOWN_NAMES))
     return text.joined(", ", named)
-
-
-def _tone_of_models(cards: Sequence[Card]) -> Tone:
-    tones = {card.tone for card in cards}
-    return "bad" if "bad" in tones else "odd" if "odd" in tones else "calm"
 
 
 def _judged(facts: StoreFacts, text: Texts) -> Iterator[str]:

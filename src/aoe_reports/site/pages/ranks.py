@@ -14,7 +14,8 @@ from aoe_reports.model.history.runs import StepTimes
 from aoe_reports.model.rows import as_mapping
 from aoe_reports.model.topics.stragglers import ComparedRank
 from aoe_reports.present.drawings.charts import EMPTY, Figure, heat_legend, heat_map
-from aoe_reports.site.cells import Table, about_first, cell, head
+from aoe_reports.site.amounts import TimeColumn
+from aoe_reports.site.cells import Table, about_first, cell, head, with_code
 from aoe_reports.site.render import Content, Context
 from aoe_reports.site.texts import Texts
 from aoe_reports.topics.steps.stragglers import ComparedRun, Wait, compared_run, headline_of, rows_of
@@ -34,6 +35,7 @@ def ranks_part(ranks: pa.Table, steps: Sequence[StepTimes], text: Texts) -> Cont
     """
     if not ranks.num_rows:
         return None, None
+    ranks = ranks.select(["rank_id", "device_id", "op_type", "count", "total_ns"])
     types, places, ratios = _ratios(pl.DataFrame(ranks))
     said = text(
         "Operator types by rank: the time of a call against the median rank's, {types} types on {ranks} ranks",
@@ -73,20 +75,28 @@ def _longest(compared: ComparedRun, text: Texts) -> Table:
     keys = ("computing_us", "median_us", "slower", "lost_us", "slower_types", "state", "op_type")
     about = text("Against ranks that run the same operator types equally often, as `stragglers` does.")
     about = about_first(about, SHOWN_RANKS, len(compared.ranks), text)
+    shown = compared.ranks[:SHOWN_RANKS]
+    medians = [None if rank.median_ns is None else rank.median_ns / 1000 for rank in shown]
+    lost = [None if rank.lost_ns is None else rank.lost_ns / 1000 for rank in shown]
+    times = TimeColumn.of("us", [*(rank.computing_ns / 1000 for rank in shown), *medians])
+    losses = TimeColumn.of("us", lost)
     rows = [
         [
             head(text.place(rank.rank_id, rank.device_id if rank.rank_id is None else None)),
-            cell(rank.computing_ns / 1000, "us"),
-            cell(None if rank.median_ns is None else rank.median_ns / 1000, "us"),
+            times.cell(rank.computing_ns / 1000),
+            times.cell(median_us),
             cell(rank.slower, "change"),
-            cell(None if rank.lost_ns is None else rank.lost_ns / 1000, "us"),
+            losses.cell(lost_us),
             cell(rank.slower_types or 0, "integer"),
             cell(None if rank.state is None else text.translated(rank.state)),
             cell(rank.op_type),
         ]
-        for rank in compared.ranks[:SHOWN_RANKS]
+        for rank, median_us, lost_us in zip(shown, medians, lost, strict=True)
     ]
-    return Table([(text("Item"), "text"), *text.columns(ComparedRank, *keys)], rows, about)
+    titles = [text.columns(ComparedRank, key)[0] for key in keys]
+    for place, column in ((0, times), (1, times), (3, losses)):
+        titles[place] = column.title(titles[place][0].removesuffix(" (us)"))
+    return Table([(text("Item"), "text"), *titles], rows, with_code(about))
 
 
 def _ratios(ranks: pl.DataFrame) -> tuple[list[str], list[str], Floats]:

@@ -6,34 +6,34 @@ import shlex
 from bisect import bisect_left
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date
-from functools import lru_cache
-from itertools import pairwise
-from typing import NamedTuple
 
-import numpy as np
-from markupsafe import Markup
-
-from aoe_reports.history.site_facts import PlacedShift, RunFacts, SeriesFacts, differing_facts
+from aoe_reports.history.site_facts import RunFacts, SeriesFacts, differing_facts
 from aoe_reports.model.history.causes import facts_in_words, reason_words
 from aoe_reports.model.history.changes import (
     METRIC,
     IncidentChange,
     IncidentMember,
     OperatorChange,
-    PastNight,
     SeriesChange,
     SeriesObservation,
     StepAttribution,
 )
 from aoe_reports.model.history.metrics import loss
 from aoe_reports.model.texts import N_
-from aoe_reports.present.drawings.charts import Figure, Level, days_of, history_chart, waterfall
+from aoe_reports.present.drawings.charts import waterfall
 from aoe_reports.present.reports.night_words import place_words
-from aoe_reports.present.reports.series_cells import has_metrics, value_words
-from aoe_reports.present.values import NONE, plain, show
-from aoe_reports.site.as_json import as_script
+from aoe_reports.present.reports.series_cells import has_metrics
+from aoe_reports.present.values import plain, show
 from aoe_reports.site.cells import Table, cell, changed, head, interval, level, linked, short, stated
+from aoe_reports.site.pages.history import (
+    Look,
+    Marks,
+    hindsight_of,
+    history_figure,
+    level_words,
+    value_title,
+    watch_of,
+)
 from aoe_reports.site.pages.triage import slower_word, state_of
 from aoe_reports.site.places import file_name, model_file
 from aoe_reports.site.render import Context
@@ -43,8 +43,6 @@ SHOWN_NIGHTS = 14
 """Nights in the page's own table: two weeks; its JSON has all."""
 SHOWN_MEMBERS = 30
 """Series of one incident on the page of each; the JSON of the first page has all."""
-SHOWN_VERSIONS, LONGEST_VERSION = 6, 16
-"""Versions in a chart, and characters of each."""
 SHOWN_COMMAND = 600
 """Characters of a command to copy; nobody pastes a longer one."""
 
@@ -88,45 +86,6 @@ def differences_of(series: SeriesFacts, runs: Mapping[str, RunFacts]) -> list[Fa
             night = series.nights[start]
             changes += [FactChange(night, name, was, became) for name, was, became in differing_facts(*sides)]
     return changes
-
-
-@dataclass(frozen=True, slots=True)
-class Look:
-    """What one look at a history showed: of the nights from `start` on."""
-
-    start: int
-    shifts: Sequence[PlacedShift]
-    levels: Sequence[Level]
-    sigma: float | None = None
-    """Relative scatter from night to night."""
-
-
-def watch_of(series: SeriesFacts) -> Look:
-    """The nights that were judged: the levels between changes; a drift is a slope, and a suspicion no level."""
-    start = len(series.nights) - series.watched
-    shifts = [shift for shift in series.shifts if shift.state != "suspect"]
-    return Look(start, series.shifts, _levels(shifts, start, len(series.nights), series.level), series.sigma)
-
-
-def hindsight_of(series: SeriesFacts) -> Look:
-    """The whole history, looked at once."""
-    return Look(0, series.hindsight, _levels(series.hindsight, 0, len(series.nights), series.hindsight_level))
-
-
-def _levels(shifts: Sequence[PlacedShift], begin: int, count: int, newest: float | None) -> list[Level]:
-    if newest is None or begin == count:
-        return []
-    levels = []
-    edges = [begin, *(shift.start for shift in shifts), count]
-    for shift, (start, until) in zip([None, *shifts], pairwise(edges), strict=True):
-        if until <= start:
-            continue
-        if shift is None:
-            level = shifts[0].before if shifts else newest
-            levels.append(Level(start, until, level, level))
-        else:
-            levels.append(Level(start, until, shift.before if shift.state == "drift" else shift.after, shift.after))
-    return levels
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,54 +135,6 @@ _COMPARED = frozenset({"confirmed", "drift", "improved"})
 """States in which the runs on both sides are worth comparing."""
 
 
-class NightMark(NamedTuple):
-    """A night that a chart names: another version ran than before, or everything was longer together."""
-
-    place: int
-    """Among the nights of its series."""
-    label: str
-
-
-class _Marks(NamedTuple):
-    versions: Sequence[NightMark]
-    past: Sequence[NightMark]
-
-
-def versions_in(series: SeriesFacts, of_runs: Mapping[str, tuple[str, ...]]) -> list[NightMark]:
-    """Where other versions began in a series, the newest that fit a chart; a run that names none says nothing."""
-    marks, last = [], None
-    for place, run in enumerate(series.runs):
-        version = of_runs.get(run)
-        if not version or version == last:
-            continue
-        if last is not None:
-            label = " ".join(part for part in version if part not in last) or " ".join(version)
-            marks.append(
-                NightMark(place, label if len(label) <= LONGEST_VERSION else f"{label[: LONGEST_VERSION - 1]}…")
-            )
-        last = version
-    return marks[-SHOWN_VERSIONS:]
-
-
-def past_in(series: SeriesFacts, past: Sequence[PastNight], text: Texts) -> list[NightMark]:
-    """The nights of a series on which its machine, its model or its rank differed."""
-    row = series.row
-    matching = [
-        one
-        for one in past
-        if series.model in one.models and one.hardware == row.hardware and one.cause.rank_id in {None, row.rank_id}
-    ]
-    places = {night: place for place, night in enumerate(series.nights)} if matching else {}
-    return [NightMark(places[one.night], _past_label(one, text)) for one in matching if one.night in places]
-
-
-def _past_label(night: PastNight, text: Texts) -> str:
-    change = show(night.cause.change, "change")
-    if night.cause.kind == "rank":
-        return text("rank {rank} {change}", rank=night.cause.rank_id, change=change)
-    return text("whole machine {change}" if night.cause.kind == "machine" else "whole model {change}", change=change)
-
-
 def series_page(
     series: SeriesFacts,
     runs: Mapping[str, RunFacts],
@@ -232,13 +143,11 @@ def series_page(
     differences: Sequence[FactChange],
     incident: IncidentChange | None,
     together: Sequence[Member],
-    versions: Sequence[NightMark],
-    past: Sequence[NightMark],
+    marks: Marks,
     pages: Collection[str],
     store: str,
 ) -> Context:
-    """The page of a series; `together` are the series that moved with it in its incident, `versions` those of its nights."""
-    marks = _Marks(versions, past)
+    """The page of a series; `together` are the series that moved with it in its incident."""
     row, watch = series.row, watch_of(series)
     state = state_of(row)
     sides = sides_of(series, runs)
@@ -256,14 +165,13 @@ def series_page(
         "command": _command(sides, row) if sides or state not in _COMPARED else list_of_runs,
         "sides": list(_side_links(sides, text)),
         "accept": _accept(row, store),
-        "charts": [_chart(series, watch, watched, marks, text)] if series.watched else [],
-        "banded": series.sigma is not None,
+        "figure": history_figure(series, watch, watched, marks, text) if series.watched else None,
         "levels": _levels_table(series, watch, text),
         "observed": observed_table(series.observations, text),
         "hindsight": _hindsight(series, marks, text),
         "newest_title": newest_title,
         "newest": Table(
-            [(text("Night"), "text"), (_value_title(row, text), "number"), (text("Run"), "text")],
+            [(text("Night"), "text"), (value_title(row, text), "number"), (text("Run"), "text")],
             list(_newest(series, runs)),
         ),
         "changed": bool(_starts(series)),
@@ -287,7 +195,6 @@ def series_page(
         "step": file_name(series.step_series)
         if series.step_series in pages and series.step_series != series.id
         else "",
-        "data": _data(series, watch, marks, text),
     }
 
 
@@ -300,13 +207,13 @@ def _together_table(row: SeriesChange, together: Sequence[Member], pages: Collec
     return Table([*columns, (levels, "number")], cells, _together_about(row, together, text))
 
 
-def _hindsight(series: SeriesFacts, marks: _Marks, text: Texts) -> Context | None:
+def _hindsight(series: SeriesFacts, marks: Marks, text: Texts) -> Context | None:
     look = hindsight_of(series)
     others = {shift.start for shift in series.hindsight} - {shift.start for shift in series.shifts}
     if not look.levels or (series.watched == len(series.nights) and not others):
         return None  # the whole history shows no more than the nights that are watched
     title = text("All {nights} nights", nights=len(series.nights))
-    return {"chart": _chart(series, look, title, marks, text), "levels": _levels_table(series, look, text)}
+    return {"figure": history_figure(series, look, title, marks, text), "levels": _levels_table(series, look, text)}
 
 
 def _newest(series: SeriesFacts, runs: Mapping[str, RunFacts]) -> Iterator[list[str]]:
@@ -324,8 +231,8 @@ def _said(series: SeriesFacts, text: Texts) -> str:
         return _unchanged(row, text)
     values = {
         "since": row.since,
-        "before": _level_words(row.before, row, text),
-        "after": _level_words(row.after, row, text),
+        "before": level_words(row.before, row, text),
+        "after": level_words(row.after, row, text),
     }
     if row.state == "suspect":
         return text(
@@ -357,14 +264,6 @@ def _unchanged(row: SeriesChange, text: Texts) -> str:
         else "No change in the last {nights} nights. A slow-down of {smallest} would be detected within two weeks."
     )
     return text(said, nights=row.nights, smallest=show(row.smallest_detectable, "percent"))
-
-
-def _level_words(value: float | None, row: SeriesChange, text: Texts) -> str:
-    return NONE if value is None else text.translated(value_words(value, row.unit))
-
-
-def _value_title(row: SeriesChange, text: Texts) -> str:
-    return text("Value") if row.scope == METRIC else text("Time (ms)")
 
 
 def _facts(series: SeriesFacts, text: Texts) -> Iterator[tuple[str, str]]:
@@ -502,44 +401,6 @@ def _together_cells(member: Member, pages: Collection[str], text: Texts) -> list
     ]
 
 
-def _chart(series: SeriesFacts, look: Look, title: str, marks: _Marks, text: Texts) -> Figure:
-    start, values = look.start, series.values[look.start :]
-    inside = [Level(one.start - start, one.until - start, one.first, one.last) for one in look.levels]
-    said = text(
-        "Values of {count} nights from {first} to {last}, between {low} and {high}; {changes} level shifts.",
-        count=len(values),
-        first=series.nights[start],
-        last=series.nights[-1],
-        low=_level_words(float(values.min()), series.row, text),
-        high=_level_words(float(values.max()), series.row, text),
-        changes=len(look.shifts),
-    )
-    versions, past = ([one for one in some if one.place >= start] for some in marks)
-    if versions:
-        said = text.joined(" ", (said, text("New versions: {versions}.", versions=_named(versions, series, text))))
-    if past:
-        said = text.joined(" ", (said, text("Single nights that differ: {nights}.", nights=_named(past, series, text))))
-    days = days_of(series.nights)[start:]
-    return Figure(
-        title,
-        history_chart(
-            days,
-            values,
-            inside,
-            look.sigma,
-            [shift.start - start for shift in look.shifts],
-            said,
-            versions=[(version.place - start, version.label) for version in versions],
-            past=[(one.place - start, one.label) for one in past],
-            unit=series.row.unit or "",
-        ),
-    )
-
-
-def _named(marks: Sequence[NightMark], series: SeriesFacts, text: Texts) -> str:
-    return text.joined(", ", (f"{mark.label} ({series.nights[mark.place]})" for mark in marks))
-
-
 def _levels_table(series: SeriesFacts, look: Look, text: Texts) -> Table:
     """The levels, each with the change at its begin."""
     columns = [
@@ -634,36 +495,6 @@ def _remarks(attribution: StepAttribution, text: Texts) -> Iterator[str]:
         yield text("{sources} became {targets} ({moved} us moved).", sources=sources, targets=targets, moved=moved)
     if attribution.left_out_nights:
         yield text("Outlier nights, left out: {nights}.", nights=", ".join(attribution.left_out_nights))
-
-
-_EPOCH = date(1970, 1, 1).toordinal()
-
-
-@lru_cache(maxsize=256)
-def _spans(days: bytes) -> Sequence[tuple[int, int]]:
-    """(first day, how many) of each run of dates: most series share them."""
-    numbers = np.frombuffer(days, dtype=np.int64) - _EPOCH
-    parts = np.split(numbers, np.flatnonzero(np.diff(numbers) != 1) + 1)
-    return [(int(part[0]), len(part)) for part in parts if len(part)]
-
-
-def _data(series: SeriesFacts, watch: Look, marks: _Marks, text: Texts) -> Markup:
-    """The history for the script that zooms: runs of dates, times with seven digits, levels, changes."""
-    # seven digits: more than a screen shows, half of what a page would weigh
-    scale = 10.0 ** (6 - np.floor(np.log10(np.maximum(np.abs(series.values), 1e-300))))
-    data = {
-        "days": _spans(days_of(series.nights).tobytes()),
-        "values": np.round(series.values * scale) / scale,
-        "levels": [[one.start, one.until, one.first, one.last] for one in watch.levels],
-        "changes": [shift.start for shift in watch.shifts],
-        "versions": [[version.place, plain(version.label)] for version in marks.versions],
-        "past": [[one.place, plain(one.label)] for one in marks.past],
-        "band": None if watch.sigma is None else float(np.exp(1.96 * watch.sigma)),
-        "watched": series.watched,
-        "unit": series.row.unit or "",
-        "names": [text("Night"), _value_title(series.row, text), text("level"), text("95% range of normal nights")],
-    }
-    return as_script(data)
 
 
 def observed_table(observations: Sequence[SeriesObservation], text: Texts) -> Table:

@@ -24,6 +24,7 @@ from aoe_reports.present.drawings.step import (
     notes_on,
 )
 from aoe_reports.present.values import plain
+from aoe_reports.site.amounts import TimeColumn
 from aoe_reports.site.as_json import as_script
 from aoe_reports.site.cells import Table, cell, head, words
 from aoe_reports.site.render import Context
@@ -51,17 +52,19 @@ def step_part(picture: StepPicture | NoPicture | None, text: Texts) -> Context |
 
 
 def _operators(rows: Sequence[PictureOperator], text: Texts) -> Table:
+    starts = TimeColumn.of("us", (row.start_ns / 1000 for row in rows))
+    lengths = TimeColumn.of("us", (row.duration_ns / 1000 for row in rows))
     columns = [
-        (text("Operator"), "text"), (text("Stream or thread"), "text"), (text("Kind"), "text"), (text("Start (us)"), "number"),
-        (text("Duration (us)"), "number"), (text("On the critical path"), "text"),
+        (text("Operator"), "text"), (text("Stream or thread"), "text"), (text("Kind"), "text"), starts.title(text("Start")),
+        lengths.title(text("Duration")), (text("On the critical path"), "text"),
     ]  # fmt: skip
     cells = [
         [
             head(row.name),
             cell(row.lane),
             cell(text.translated(KIND_WORDS[row.kind])),
-            cell(row.start_ns / 1000, "us"),
-            cell(row.duration_ns / 1000, "us"),
+            starts.cell(row.start_ns / 1000),
+            lengths.cell(row.duration_ns / 1000),
             cell(text("yes") if row.on_path else text("no")),
         ]
         for row in rows
@@ -70,15 +73,17 @@ def _operators(rows: Sequence[PictureOperator], text: Texts) -> Table:
 
 
 def _gaps(rows: Sequence[PictureGap], text: Texts) -> Table:
+    starts = TimeColumn.of("us", (row.start_ns / 1000 for row in rows))
+    lengths = TimeColumn.of("us", (row.duration_ns / 1000 for row in rows))
     columns = [
-        (text("Kind"), "text"), (text("Start (us)"), "number"), (text("Duration (us)"), "number"), (text("After task"), "text"),
+        (text("Kind"), "text"), starts.title(text("Start")), lengths.title(text("Duration")), (text("After task"), "text"),
         (text("Before task"), "text"),
     ]  # fmt: skip
     cells = [
         [
             head(text.translated(KIND_WORDS[row.kind])),
-            cell(row.start_ns / 1000, "us"),
-            cell(row.duration_ns / 1000, "us"),
+            starts.cell(row.start_ns / 1000),
+            lengths.cell(row.duration_ns / 1000),
             cell(row.before),
             cell(row.after),
         ]

@@ -7,8 +7,10 @@ from typing import Final, Literal
 
 from aoe_reports.history.site_facts import SeriesFacts, StoreFacts
 from aoe_reports.model.history.changes import NOTICED, IncidentChange, SeriesChange, is_small
+from aoe_reports.model.history.changes import by_effect as by_step_share
 from aoe_reports.model.history.metrics import loss
 from aoe_reports.present.reports.incidents import is_open, is_suspected
+from aoe_reports.site.cells import MINOR
 
 Group = Literal["new", "ongoing", "acknowledged", "recovered", "improved", "suspect"]
 Tone = Literal["bad", "odd", "good", "calm"]
@@ -48,7 +50,7 @@ def grouped(facts: StoreFacts) -> dict[Group, list[SeriesFacts]]:
         if group is not None:
             groups[group].append(series)
     for members in groups.values():
-        members.sort(key=by_effect)
+        members.sort(key=by_sure_effect)
     return groups
 
 
@@ -84,6 +86,26 @@ def is_minor(row: SeriesChange) -> bool:
     return is_small(step_effect(row))
 
 
+def look_of(row: SeriesChange) -> str:
+    """The class of the colour of a change: worse, better, or too small to matter; empty where nothing changed."""
+    if row.change is None:
+        return ""
+    if is_minor(row):
+        return MINOR
+    if row.state == "suspect":
+        return SUSPECT
+    return "slower-word" if loss(row.change, row.better) > 0 else "quicker-word"
+
+
+SUSPECT = "suspect-word"
+"""The look of what more nights have to prove."""
+
+
+def by_effect_on_step(row: SeriesChange) -> tuple[object, ...]:
+    """Sort key: what changed first, of that the largest effect on the step; an unknown one before small ones."""
+    return row.state is None, *by_step_share(step_effect(row))
+
+
 def tone_of(rows: Sequence[SeriesChange]) -> Tone:
     """The colour of the headline, by what slow-downs add to a step, not by the number of series."""
     large = [row for row in rows if not is_minor(row)]
@@ -106,7 +128,7 @@ def sure_effect(series: SeriesFacts) -> float | None:
     return None if share is None else sure_change(series.row) * share
 
 
-def by_effect(series: SeriesFacts) -> tuple[float, float, str, str]:
+def by_sure_effect(series: SeriesFacts) -> tuple[float, float, str, str]:
     """Order within a group: the largest sure effect first; where it is not known, the largest sure change."""
     effect = sure_effect(series)
     return (-abs(effect or 0.0), -abs(sure_change(series.row)), str(series.row.workload), series.id)

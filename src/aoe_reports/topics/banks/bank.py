@@ -13,7 +13,14 @@ from aoe_reports.model.options import option, options
 from aoe_reports.model.rows import Rows
 from aoe_reports.model.texts import join, say
 from aoe_reports.topics.banks.banked import BankedEntry, BankedFile, entries_of
-from aoe_reports.topics.banks.profile import CoveredShape, HotShapes, coverage_of, headline_of, hot_shapes
+from aoe_reports.topics.banks.profile import (
+    CoveredShape,
+    HotShapes,
+    coverage_of,
+    headline_of,
+    headline_of_banks,
+    hot_shapes,
+)
 from aoe_reports.topics.rules import BANK_CHIP
 
 if TYPE_CHECKING:
@@ -113,7 +120,7 @@ class Bank(Question[BankOptions, _Part]):
                 Rows(type=BankedFile, rows=files, key="files"),
                 coverage,
             ),
-            headline=headline_of(covered),
+            headline=headline_of(covered) if with_profile else headline_of_banks(files),
         )
 
     def is_answered(self, finished: Finished) -> bool:

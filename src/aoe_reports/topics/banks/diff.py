@@ -11,7 +11,7 @@ from aoe_reports.engine.ask import asking
 from aoe_reports.engine.question import Argument, FileUnit, Finished, Notes, Question, Request, RunOptions
 from aoe_reports.model.classes import record
 from aoe_reports.model.rows import Rows, column, row, row_from
-from aoe_reports.model.texts import say
+from aoe_reports.model.texts import join, say
 from aoe_reports.topics.banks.banked import BankedEntry, BankKind, entries_of
 
 Side = Literal["before", "after"]
@@ -113,12 +113,33 @@ class BankDiff(Question[RunOptions, list[BankedEntry]]):
             tables=(
                 Rows(type=BankDifference, rows=rows, title=say("Entries"), place=1),
                 Rows(type=BankDifferences, rows=totals, key="totals"),
-            )
+            ),
+            headline=_headline(totals),
         )
 
 
 bank_diff = asking(BankDiff(), RunOptions)
 """What differs between two knowledge banks: `bank_diff([before, after]).rows`."""
+
+
+def _headline(totals: Sequence[BankDifferences]) -> str:
+    """How many entries were added, removed and changed, the most first, and where most of it is."""
+    if not totals:
+        return ""
+    counts = {
+        say("added"): sum(one.added for one in totals),
+        say("removed"): sum(one.removed for one in totals),
+        say("changed"): sum(one.changed for one in totals),
+    }
+    same = sum(one.unchanged for one in totals)
+    told = [
+        say("{count:,} {outcome}", count=counts[word], outcome=word)
+        for word in sorted(counts, key=lambda word: -counts[word])
+        if counts[word]
+    ]
+    if not told:
+        return say("No entry differs; {same:,} are the same.", same=same)
+    return say("Entries: {told}; {same:,} are the same.", told=join(", ", told), same=same)
 
 
 def differences(before: Mapping[Identity, BankedEntry], after: Mapping[Identity, BankedEntry]) -> list[BankDifference]:

@@ -9,7 +9,7 @@ from aoe_reports.model.by_key import lists_by_key
 from aoe_reports.model.classes import record
 from aoe_reports.model.rows import US, column, row
 from aoe_reports.model.texts import count_of, join, say
-from aoe_reports.topics.banks.banked import BankedEntry
+from aoe_reports.topics.banks.banked import BankedEntry, BankedFile
 from aoe_reports.topics.banks.coverage import BankedOperator, BankIndex, CalledOperator, Coverage
 
 if TYPE_CHECKING:
@@ -113,6 +113,19 @@ def _of_rank(rank: HotShapes, banked: Sequence[BankedOperator]) -> Iterable[Cove
             status=covered.status,
             reason=covered.reason,
         )
+
+
+def headline_of_banks(files: Sequence[BankedFile]) -> str:
+    """How much the banks hold, and for which chips."""
+    if not files:
+        return ""
+    chips = sorted({one.soc for one in files if one.soc})
+    return say(
+        "{entries} in {banks}{chips}.",
+        entries=count_of(sum(one.entries for one in files), "{number:,} entry", "{number:,} entries"),
+        banks=count_of(len(files), "{number:,} bank", "{number:,} banks"),
+        chips=say(" for {chips}", chips=join(", ", chips)) if chips else "",
+    )
 
 
 def headline_of(rows: Sequence[CoveredShape]) -> str:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from aoe_reports.model.history.causes import operator_words, reason_words
 from aoe_reports.model.report import Grid, Highlight, Section
 from aoe_reports.model.rows import Column, as_mapping, columns_of, telling_columns
-from aoe_reports.model.shares import signed_percent
+from aoe_reports.model.shares import change_words
 from aoe_reports.model.texts import Text, capital, count_of, say
 from aoe_reports.model.time_units import times_in_one_unit
 from aoe_reports.topics.comparison.compare import Change, ComparedPair, Total
@@ -104,11 +104,9 @@ def _difference(change: Change) -> float:
 def _changed(before_ns: float, after_ns: float) -> Text:
     (before, after), unit = times_in_one_unit(before_ns, after_ns)
     levels = say("{before} → {after} {unit}", before=before, after=after, unit=unit)
-    return (
-        say("{change} ({levels})", change=signed_percent(after_ns / before_ns - 1), levels=levels)
-        if before_ns
-        else levels
-    )
+    if not before_ns:
+        return levels
+    return say("{change} ({levels})", change=change_words(after_ns / before_ns - 1), levels=levels)
 
 
 def _signed(difference_ns: float) -> str:

@@ -8,7 +8,7 @@ from aoe_reports.model.history.causes import reason_words
 from aoe_reports.model.pictures.waterfall import BarKind, WaterfallBar, WaterfallPicture
 from aoe_reports.model.report import Grid, Section
 from aoe_reports.model.rows import as_mapping, columns_of, telling_columns
-from aoe_reports.model.shares import signed_percent
+from aoe_reports.model.shares import change_words
 from aoe_reports.model.texts import Text, count_of, join, say
 from aoe_reports.model.time_units import times_in_one_unit
 from aoe_reports.topics.comparison.comparison_words import title_of
@@ -88,7 +88,7 @@ def _change(step: ExplainedStep) -> Text:
         return say("{before} → {after} {unit}", before=before, after=after, unit=unit)
     return say(
         "{change} ({before} → {after} {unit})",
-        change=signed_percent(step.ratio - 1),
+        change=change_words(step.ratio - 1),
         before=before,
         after=after,
         unit=unit,

@@ -14,6 +14,7 @@ from aoe_reports.model.pictures.path_kinds import KIND_WORDS, KINDS, PathOperato
 from aoe_reports.model.pictures.step import longest_median
 from aoe_reports.model.rows import US, Rows, column, row, row_from
 from aoe_reports.model.texts import join, say
+from aoe_reports.model.time_units import times_in_one_unit
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -294,6 +295,9 @@ def _add_segments(
         )
 
 
+_WHOLE = 100
+
+
 def _headline(paths: Sequence[CriticalPathRow], operators: Sequence[PathOperator], percent: int) -> str:
     """What the path of the longest step consists of, and the operator whose shortening gives most."""
     longest = max(paths, key=lambda one: one.duration_ns, default=None)
@@ -313,18 +317,24 @@ def _headline(paths: Sequence[CriticalPathRow], operators: Sequence[PathOperator
         if (operator.run, operator.rank_id, operator.device_id, operator.step) == where
     ]
     best = max(in_step, key=lambda one: one.gain_ns, default=None)
+    (duration,), unit = times_in_one_unit(longest.duration_ns)
     sentence = say(
-        "The critical path of the longest step takes {duration:,.3f} ms, {share:.1%} of it {most}.",
-        duration=longest.duration_ns / 1e6,
+        "The critical path of the longest step takes {duration} {unit}, {share:.1%} of it {most}.",
+        duration=duration,
+        unit=unit,
         share=parts[most] / longest.duration_ns,
         most=most,
     )
     if best is None or not best.gain_ns:
         return sentence
+    (time,), unit = times_in_one_unit(best.gain_ns)
     gain = say(
-        "{operator} shortened by {percent}% makes it {gain:,.3f} ms shorter.",
+        "{operator} shortened by {percent}% makes it {gain} {unit} shorter."
+        if percent < _WHOLE
+        else "Without {operator} it is {gain} {unit} shorter.",
         operator=best.op_type or best.op_name,
         percent=percent,
-        gain=best.gain_ns / 1e6,
+        gain=time,
+        unit=unit,
     )
     return join(" ", (sentence, gain))

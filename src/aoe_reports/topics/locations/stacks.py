@@ -105,13 +105,14 @@ class Stacks(Question[StacksOptions, "list[TreeOfRank]"]):
 
     def finish(self, parts: Sequence[tuple[Unit, list[TreeOfRank]]], asked: Request[StacksOptions]) -> Finished:
         """The longest stacks of each rank, the frames of most time, and the picture of all."""
-        from aoe_reports.topics.locations.stacks_words import frames_of, picture_of, stacks_of
+        from aoe_reports.topics.locations.stacks_words import frames_of, headline_of, picture_of, stacks_of
 
         trees = [one for _, part in parts for one in part]
         top = asked.options.top
+        rows = [row for tree in trees for row in stacks_of(tree, top)]
         return Finished(
             tables=(
-                Rows(type=CallStack, rows=[row for tree in trees for row in stacks_of(tree, top)], of_runs=True),
+                Rows(type=CallStack, rows=rows, of_runs=True),
                 Rows(
                     type=StackFrame,
                     rows=[row for tree in trees for row in frames_of(tree, top)],
@@ -120,6 +121,7 @@ class Stacks(Question[StacksOptions, "list[TreeOfRank]"]):
                     of_runs=True,
                 ),
             ),
+            headline=headline_of(rows),
             picture=picture_of(trees),
         )
 

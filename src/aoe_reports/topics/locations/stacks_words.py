@@ -8,7 +8,8 @@ from heapq import nsmallest
 from aoe_reports.model.findings import Finding
 from aoe_reports.model.pictures.stacks import StackNode, StackPicture
 from aoe_reports.model.shares import rounded, share_of
-from aoe_reports.model.texts import say
+from aoe_reports.model.texts import count_of, say
+from aoe_reports.model.time_units import times_in_one_unit
 from aoe_reports.topics.locations.facts import lines_along, modules_along
 from aoe_reports.topics.locations.launch_sites import CallPaths
 from aoe_reports.topics.locations.stack_trees import MAX_STACKS, StackTree, StackWords
@@ -27,6 +28,24 @@ def left_out(path: str, tree: StackTree) -> Iterator[Finding]:
             "{count} stacks beyond the {most} with the most time are shown as one", count=tree.left_out, most=MAX_STACKS
         )
         yield NO_LOCATION.found(path, message)
+
+
+def headline_of(rows: Sequence[CallStack]) -> str:
+    """The stack that takes longest on any rank."""
+    if not rows:
+        return ""
+    longest = max(rows, key=lambda row: row.total_ns)
+    (time,), unit = times_in_one_unit(longest.total_ns)
+    return say(
+        "{operator}, launched in {line}, takes {share:.1%} of device time{rank}: {time} {unit} in {tasks}.",
+        operator=longest.operator or say("An unrecorded operator"),
+        line=longest.line or say("an unknown line"),
+        share=longest.share or 0.0,
+        rank="" if longest.rank_id is None else say(" on rank {rank}", rank=longest.rank_id),
+        time=time,
+        unit=unit,
+        tasks=count_of(longest.count, "{number} task", "{number} tasks"),
+    )
 
 
 def stacks_of(one: TreeOfRank, top: int) -> Iterator[CallStack]:

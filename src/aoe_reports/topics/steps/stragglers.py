@@ -15,6 +15,7 @@ from aoe_reports.model.by_key import lists_by_key
 from aoe_reports.model.findings import Finding
 from aoe_reports.model.options import option, options
 from aoe_reports.model.rows import Rows, labelled
+from aoe_reports.model.shares import change_words, percent
 from aoe_reports.model.texts import capital, count_of, join, say
 from aoe_reports.model.time_units import times_in_one_unit
 from aoe_reports.model.topics.stragglers import ComparedHost, ComparedRank, ExpertLoad, Member, TypeLoss
@@ -388,13 +389,13 @@ def headline_of(runs: Sequence[ComparedRun], captured: int = 0) -> str:
 
 def _about_host(run: ComparedRun, host: ComparedHost) -> str:
     return say(
-        "{host} is slow: {slow} of its {count} ranks are, and the median of them computes {slower:.1%} longer than its peers; look at the host (cooling, power, what else runs there)",
+        "{host} is slow: {slow} of its {count} ranks are, and the median of them computes {slower} longer than its peers; look at the host (cooling, power, what else runs there)",
         host=say("host {value}", value=host.host)
         if run.alone
         else say("host {value} of {run}", value=host.host, run=run.label),
         slow=host.slow_ranks,
         count=host.ranks,
-        slower=host.slower,
+        slower=percent(host.slower),
     )
 
 
@@ -405,16 +406,16 @@ def _about_stage(run: ComparedRun, stage: Stage) -> str:
     (usual, time), unit = times_in_one_unit(round(usual_ns), round(stage.computing_ns))
     name = say("stage {number}", number=stage.stage)
     texts = say(
-        "{stage} computes {slower:.1%} longer than the median of the {stages:,} stages ({before} → {after} {unit})",
+        "{stage} computes {slower} longer than the median of the {stages:,} stages ({before} → {after} {unit})",
         stage=name if run.alone else say("{stage} of {run}", stage=name, run=run.label),
-        slower=stage.slower,
+        slower=percent(stage.slower),
         stages=len(run.stages),
         before=usual,
         after=time,
         unit=unit,
     )
     if (stage.more_calls or 0) >= MIN_MORE_WORK * stage.slower:
-        why = say("it runs {more:.1%} more calls: it has more work than the others", more=stage.more_calls or 0)
+        why = say("it runs {more} more calls: it has more work than the others", more=percent(stage.more_calls or 0))
     else:
         why = say(
             "it runs about as many calls as the others: look at their shapes (`hotspots --by shape`) and at its chips"
@@ -506,10 +507,10 @@ def _longer(run: ComparedRun, rank: ComparedRank) -> str:
     (before, after), unit = times_in_one_unit(rank.median_ns or 0, rank.computing_ns)
     return count_of(
         rank.peers,
-        "{rank} computes {slower:.1%} longer than the median of itself and its peer ({before} → {after} {unit})",
-        "{rank} computes {slower:.1%} longer than the median of its {number:,} peers ({before} → {after} {unit})",
+        "{rank} computes {slower} longer than the median of itself and its peer ({before} → {after} {unit})",
+        "{rank} computes {slower} longer than the median of its {number:,} peers ({before} → {after} {unit})",
         rank=name if run.alone else say("{rank} of {run}", rank=name, run=run.label),
-        slower=rank.slower or 0,
+        slower=percent(rank.slower or 0),
         before=before,
         after=after,
         unit=unit,
@@ -521,8 +522,8 @@ def _evidence(rank: ComparedRank) -> Iterator[str]:
     counts = {"slower": rank.slower_types, "types": rank.types}
     if rank.cause == "more calls":
         yield say(
-            "it runs more calls than its peers ({more:+.1%}), which take most of the difference: it has more work, its chip need not be slow",
-            more=rank.more_calls,
+            "it runs more calls than its peers ({more}), which take most of the difference: it has more work, its chip need not be slow",
+            more=change_words(rank.more_calls or 0),
         )
     elif rank.cause == "all operators":
         yield say(
