@@ -65,7 +65,7 @@ class Group:
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
+class GroupKind:
     """The types or the operators of a run: the columns that name them, and the rows of single ranks where there are many."""
 
     name: str
@@ -74,17 +74,17 @@ class Kind:
     of_ranks: pa.Table | None
 
 
-def types_of(details: RunDetails) -> Kind:
+def types_of(details: RunDetails) -> GroupKind:
     """The operator types of a run."""
-    return Kind("op_type", "task_type", details.types, details.ranks)
+    return GroupKind("op_type", "task_type", details.types, details.ranks)
 
 
-def operators_of(details: RunDetails) -> Kind:
+def operators_of(details: RunDetails) -> GroupKind:
     """The operators of a run."""
-    return Kind("op_name", "op_type", details.operators, details.operator_ranks)
+    return GroupKind("op_name", "op_type", details.operators, details.operator_ranks)
 
 
-def groups_of(kind: Kind) -> list[Group]:
+def groups_of(kind: GroupKind) -> list[Group]:
     """The groups that are shown, in the order of their rows."""
     groups: dict[tuple[str | None, ...], Group] = {}
     for row in kind.rows:
@@ -95,7 +95,7 @@ def groups_of(kind: Kind) -> list[Group]:
     return list(groups.values())
 
 
-def times_by_rank(kind: Kind, groups: Iterable[Group]) -> dict[tuple[str | None, ...], dict[Place, float]]:
+def times_by_rank(kind: GroupKind, groups: Iterable[Group]) -> dict[tuple[str | None, ...], dict[Place, float]]:
     """What the groups take in each place, in us: of a run of many ranks their rows are those of the median rank."""
     if kind.of_ranks is None:
         return {group.key: group.totals_us for group in groups}
@@ -142,7 +142,7 @@ def _order(place: Place) -> tuple[int, ...]:
     return tuple(-1 if number is None else number for number in place)
 
 
-def places_of(kind: Kind) -> list[Place]:
+def places_of(kind: GroupKind) -> list[Place]:
     """Where the groups ran, by number."""
     if kind.of_ranks is not None:
         rows = pl.DataFrame(kind.of_ranks).select("rank_id", "device_id").unique().rows()
@@ -150,7 +150,7 @@ def places_of(kind: Kind) -> list[Place]:
     return sorted({(row["rank_id"], row["device_id"]) for row in kind.rows}, key=_order)
 
 
-def spreads_as_json(kind: Kind) -> list[JsonObject]:
+def spreads_as_json(kind: GroupKind) -> list[JsonObject]:
     """The same as the page has it, of a run with more ranks than columns."""
     groups = groups_of(kind)
     times = times_by_rank(kind, groups)
@@ -174,7 +174,7 @@ def spreads_as_json(kind: Kind) -> list[JsonObject]:
     return rows
 
 
-def groups_table(kind: Kind, places: Sequence[Place], pages: frozenset[str], text: Texts, about: str) -> Table:
+def groups_table(kind: GroupKind, places: Sequence[Place], pages: frozenset[str], text: Texts, about: str) -> Table:
     """One row a group: a column a rank, or the median, least and worst rank of many."""
     groups = groups_of(kind)
     longest = max((group.share for group in groups), default=0.0)
@@ -206,11 +206,13 @@ def groups_table(kind: Kind, places: Sequence[Place], pages: frozenset[str], tex
     return Table(columns, rows, about)
 
 
-def _spread_table(kind: Kind, groups: Sequence[Group], pages: frozenset[str], text: Texts, about: str) -> Table:
+def _spread_table(kind: GroupKind, groups: Sequence[Group], pages: frozenset[str], text: Texts, about: str) -> Table:
     times = times_by_rank(kind, groups)
     spreads = [Spread.of(times[group.key]) for group in groups]
     known = [spread for spread in spreads if spread is not None]
-    column = TimeColumn.of("us", (us for one in known for us in (one.median_us, one.least_us, one.worst_us)))
+    column = TimeColumn.of(
+        "us", (us for spread in known for us in (spread.median_us, spread.least_us, spread.worst_us))
+    )
     longest = max((group.share for group in groups), default=0.0)
     columns: Columns = [
         *_first_columns(kind, text),
@@ -241,7 +243,7 @@ def _spread_table(kind: Kind, groups: Sequence[Group], pages: frozenset[str], te
     return Table(columns, rows, about)
 
 
-def _first_columns(kind: Kind, text: Texts) -> Columns:
+def _first_columns(kind: GroupKind, text: Texts) -> Columns:
     return [(text.word(kind.name), "text"), *text.columns(GroupTotal, "count")]
 
 

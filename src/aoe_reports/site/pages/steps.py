@@ -100,12 +100,12 @@ def known_steps(steps: Sequence[StepTimes], counted: Sequence[CountedStep]) -> l
     left = list(counted)
     for step in steps:
         place = step.rank_id, step.device_id
-        alone = sum((one.rank_id, one.device_id) == place for one in steps) == 1
-        same = next((one for one in left if alone and not _has_parts(step) and _is_same(place, one)), None)
+        alone = sum((other.rank_id, other.device_id) == place for other in steps) == 1
+        same = next((count for count in left if alone and not _has_parts(step) and _is_same(place, count)), None)
         if same is not None:
             left.remove(same)
         known.append(KnownStep(step, same))
-    return [*known, *(KnownStep(None, one) for one in left)]
+    return [*known, *(KnownStep(None, count) for count in left)]
 
 
 def _has_parts(step: StepTimes | CountedStep) -> bool:
