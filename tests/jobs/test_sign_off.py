@@ -10,8 +10,9 @@ from pathlib import Path
 
 import pytest
 from commandline import FIXTURES, Cli
+from tuning.jobs import write_bank
 
-from aoe_reports.simulation.tuning import write_loop
+from aoe_reports.simulation.tuning import Outcome, write_loop
 from aoe_reports.tuning.plan.folder import write_plan
 from aoe_reports.tuning.plan.plan import Plan
 
@@ -65,3 +66,16 @@ def test_names_of_operators_are_text(cli: Cli, tmp_path: Path, name: str) -> Non
     page = cli("verify", "--claims", claims, TWO_RANKS, TWO_RANKS, "--format", "html").out
     assert "<script" not in page
     assert "\x1b" not in page
+
+
+@pytest.mark.parametrize(
+    ("kind", "said"), [("faster", "neither the profiles nor the bank"), ("bank-not-used", "doubtful")]
+)
+def test_whether_the_tuned_bank_was_in_use_is_said(cli: Cli, tmp_path: Path, kind: Outcome, said: str) -> None:
+    loop = write_loop(tmp_path / "loop", kind, 3)
+    write_plan(tmp_path / "plan", Plan("offline", "opat"))
+    write_bank(tmp_path / "plan" / "bank", "Conv2D", ["x"])
+    asked = ("verify", tmp_path / "plan", "--before", loop.before, "--after", loop.after, "--results", loop.result)
+    page = cli(*asked, "--format", "html").out
+    assert f"In use: {said}" in page
+    assert [row[0] for row in cells_of(page, "Files")][-1] == "Private bank"

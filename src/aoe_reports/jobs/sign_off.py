@@ -145,7 +145,7 @@ def _use(facts: VerifyFacts, evidence: Evidence) -> Text:
         return say("In use: doubtful. {sign}.", sign=facts.signs[0])
     if evidence.bank is None:
         return say("In use: not known; no private bank belongs to this comparison.")
-    return say("In use: nothing shows that the tuned bank was not in use when the profile after tuning was taken.")
+    return say("In use: neither the profiles nor the bank show a sign that the tuned bank was not used.")
 
 
 _FACTS: Sequence[tuple[str, Callable[[ComparedRun], Any]]] = (
