@@ -18,7 +18,9 @@ from mcp.client.stdio import stdio_client
 from planted_ranks import write_job
 from talking import Assistant, ToolAnswer, answer_of, assistant, parameters
 
+from aoe_reports.assistants.answers import largest_first
 from aoe_reports.assistants.documents import MAX_PAGE, size_of
+from aoe_reports.model.rows import US, Rows, column, row
 from aoe_reports.schema.tables import TABLES
 
 VALID = FIXTURES / "msprof" / "valid"
@@ -98,6 +100,18 @@ def test_the_largest_effect_is_first_over_all_ranks(tmp_path: Path) -> None:
     assert [row["total_us"] for row in rows] == sorted((row["total_us"] for row in rows), reverse=True)
     assert found.content["headline"].startswith("Conv2D takes")
     assert "on rank 2" in found.content["headline"]
+
+
+@row
+class Differing:
+    name: str = column("Name")
+    difference_ns: int | None = column("Difference", unit=US)
+
+
+def test_a_difference_counts_whatever_its_sign_and_an_unknown_one_is_last() -> None:
+    differences = {"unknown": None, "slower": 300, "same": 0, "faster": -500, "slightly": -1}
+    table = Rows(type=Differing, rows=[Differing(name=name, difference_ns=ns) for name, ns in differences.items()])
+    assert [shown.name for shown in largest_first(table)] == ["faster", "slower", "slightly", "same", "unknown"]
 
 
 def test_a_capture_without_what_a_question_reads_is_not_called_damaged(fixtures: Assistant) -> None:

@@ -75,12 +75,12 @@ def sites(tmp_path_factory: pytest.TempPathFactory) -> Path:
             for name in MORE:
                 ingest([FIXTURES / "msprof" / name], store, IngestOptions(workload=name.rpartition("/")[2]), Notes())
             ingest([dense().write(folder / "dense")], store, IngestOptions(workload="dense"), Notes())
-            build_site(store, folder / "plain", 12.0, "en")
-            build_site(store, folder / "chinese", 12.0, "zh")
+            build_site(store, folder / "plain", false_alarms_per_year=12.0, language="en")
+            build_site(store, folder / "chinese", false_alarms_per_year=12.0, language="zh")
             (folder / "names").mkdir()
             hostile = str(store_hostile_names(folder / "names"))
             ingest([dense(HOSTILE).write(folder / "odd")], hostile, IngestOptions(workload=HOSTILE[0]), Notes())
-            build_site(hostile, folder / "hostile", 12.0, "en")
+            build_site(hostile, folder / "hostile", false_alarms_per_year=12.0, language="en")
             _write_reports(folder, store)
             (folder / "made").touch()
     return folder

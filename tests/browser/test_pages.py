@@ -393,7 +393,7 @@ def long_list(tmp_path_factory: pytest.TempPathFactory) -> Path:
         write_night(folder / "bert" / f"{night}_1", night, Night(tuple(kernels[:1])), hours=1, rank=1)
     store = folder / "store"
     store_at_once([folder / "net", folder / "bert"], store, RecordOptions(workload_from="folder"))
-    build_site(str(store), folder / "site", 12.0, "en")
+    build_site(str(store), folder / "site", false_alarms_per_year=12.0, language="en")
     return folder / "site" / "series" / "index.html"
 
 
@@ -485,7 +485,7 @@ def model_of_parts(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for night in (night for night in range(20) if night != 9):
         write_night(folder / "net" / str(night), night, Night((Kernel("op", "Add", 100.0),)))
     store_at_once([folder / "net"], folder / "store", RecordOptions(workload="net"))
-    build_site(str(folder / "store"), folder / "site", 12.0, "en")
+    build_site(str(folder / "store"), folder / "site", false_alarms_per_year=12.0, language="en")
     return folder / "site" / "models" / "net.html"
 
 

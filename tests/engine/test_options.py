@@ -29,7 +29,7 @@ def test_options_of_every_question() -> None:
         "name": (None, None, None, "A name."),
         "strict": (False, None, None, "Warnings also cause exit code 1."),
         "max-expanded": (None, 1, None, "Maximum expanded size of one .gz file or archive, in bytes (default: 1 GiB and 200 times its size, of an archive the larger)."),
-        "jobs": (None, 1, None, "How many processes read captures (default: up to one per processor, where that is quicker)."),
+        "jobs": (None, 1, None, "How many processes read captures (default: up to one per processor, where that is faster)."),
         "scheduler": (None, None, None, "Dask scheduler whose workers read captures, such as tcp://host:8786; dask://local starts one here."),
     }  # fmt: skip
     run = {one.key: one.option for one in declared(Asked) if one.option.scope == "run"}

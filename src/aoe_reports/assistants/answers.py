@@ -31,7 +31,7 @@ _EFFECTS = (
     "lost_us", "bound_us", "gain_us", "saving_us", "difference_us", "exposed_us", "waited_us", "time_us", "elapsed_us",
     "elapsed_worst_us", "duration_us", "end_to_end_us", "total_us", "transit_us", "step_us",
 )  # fmt: skip
-"""Keys of columns that say how large an effect is: the rows of a table are ordered by the first of them that it has."""
+"""Keys of columns that say how large an effect is: the rows of a table are ordered by the first of them that it has, whatever its sign."""
 
 
 def answer(call: Call, access: Access) -> Document:
@@ -93,7 +93,7 @@ def _ask(call: Ask, access: Access) -> Document:
     paths = [access.places.checked(path) for path in call.paths]
     answered = ask(question, paths, replace(options, jobs=1))
     tables = [
-        *(plain_table(table.key, _largest_first(table)) for table in answered.tables),
+        *(plain_table(table.key, largest_first(table)) for table in answered.tables),
         findings_table(answered.findings),
     ]
     if call.table and call.table not in (keys := [table.key for table in tables]):
@@ -115,14 +115,13 @@ def _headline_of(answered: Answer, errors: Sequence[Finding]) -> str:
     return answered.headline or answered.verdict or ": ".join([answered.title, *why])
 
 
-def _largest_first(table: Rows[Any]) -> Sequence[Any]:
+def largest_first(table: Rows[Any]) -> Sequence[Any]:
     """The rows of all runs and ranks by their effect, where a column of the table says how large it is."""
     names = {field.key: field.name for field in fields_of(table.type)}
     for key in _EFFECTS:
         sizes = [getattr(row, names[key]) for row in table.rows] if key in names else []
         if any(size is not None for size in sizes):
-            effects = [-1 if size is None else abs(size) if key == "difference_us" else size for size in sizes]
-            order = sorted(range(len(effects)), key=effects.__getitem__, reverse=True)
+            order = sorted(range(len(sizes)), key=[(size is None, -abs(size or 0)) for size in sizes].__getitem__)
             return [table.rows[number] for number in order]
     return table.rows
 

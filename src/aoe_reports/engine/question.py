@@ -68,7 +68,7 @@ class RunOptions(ReadOptions):
     jobs: int | None = option(
         default=None,
         minimum=1,
-        help="How many processes read captures (default: up to one per processor, where that is quicker).",
+        help="How many processes read captures (default: up to one per processor, where that is faster).",
         scope="run",
         shared=True,
         protects=True,

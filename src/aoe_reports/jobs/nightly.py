@@ -170,8 +170,15 @@ def _write_site(
             if stored:  # else there may be no store, and the pages are what they were
                 progress(lambda: say("writing the pages of {site}", site=site))
                 detected = found.detected if found is not None else None
-                alarms = chosen.false_alarms_per_year
-                build_site(chosen.store, site, alarms, language, detected, chosen.gate, chosen.metrics)
+                build_site(
+                    chosen.store,
+                    site,
+                    false_alarms_per_year=chosen.false_alarms_per_year,
+                    language=language,
+                    detected=detected,
+                    gates=chosen.gate,
+                    metrics=chosen.metrics,
+                )
     except OSError as error:
         why = error.strerror or error
         raise AoeReportsError(say("{folder}: the site cannot be written: {why}", folder=site, why=why)) from error

@@ -66,6 +66,7 @@ class BuiltPages:
 def build_site(
     store: str,
     folder: Path,
+    *,
     false_alarms_per_year: float = FALSE_ALARMS_PER_YEAR,
     language: Language = "en",
     detected: DetectorRun | None = None,
@@ -268,7 +269,9 @@ class _Builder:
         stored = StoredAdvice(self.history, wanted)
         for run, details in read_details(self.history, wanted):
             around, advice, names = surroundings[run.run_id], stored.of(run), _run_names(run)
-            made = self._both("run", "run", names[0], run_page(run, details, around, self.pages, self.text, advice))
+            made = self._both(
+                "run", "run", names[0], run_page(run, details, around, self.pages, self.text, advice=advice)
+            )
             if not run.is_tuning:
                 keys, content = keys_file(details.groups.keys)
                 self._put_keys(keys, content)

@@ -47,7 +47,7 @@ def test_a_history_is_well_formed_and_stays_inside_its_frame(
     days = np.arange(len(values)) + 730_000
     days[len(values) // 2 :] += gap
     levels = [Level(0, len(values), values[0], values[-1])]
-    svg = str(history_chart(days, np.array(values), levels, sigma, [0], "<words> & \u202e"))
+    svg = str(history_chart(days, np.array(values), levels, sigma, changes=[0], words="<words> & \u202e"))
     drawn = ET.fromstring(svg)
     assert drawn.get("aria-label") == "<words> & \\x202e"
     if len(values) > 1:
@@ -58,7 +58,7 @@ def test_a_history_is_well_formed_and_stays_inside_its_frame(
 def test_the_band_lies_a_quiet_night_above_and_below_its_level(first: float, last: float) -> None:
     sigma, days = 0.05, np.arange(20) + 730_000
     values = np.linspace(first, last, 20)
-    svg = str(history_chart(days, values, [Level(0, 20, first, last)], sigma, [], ""))
+    svg = str(history_chart(days, values, [Level(0, 20, first, last)], sigma, changes=[], words=""))
     band = re.search(r'class="band" d="M(\d+) ([\d.]+)L(\d+) ([\d.]+)V([\d.]+)L(\d+) ([\d.]+)Z"', svg)
     level = re.search(r'class="level" d="M(\d+) ([\d.]+)L(\d+) ([\d.]+)"', svg)
     assert band is not None
@@ -81,9 +81,12 @@ def test_of_many_nights_no_extreme_is_lost() -> None:
     values = noise.normal(10, 0.1, 5 * BUCKETS)
     values[1234], values[777] = 14.0, 6.0
     days = np.arange(len(values)) + 730_000
-    heights = [y for _, y in points(str(history_chart(days, values, [], None, [], "")))]
+    heights = [y for _, y in points(str(history_chart(days, values, [], None, changes=[], words="")))]
     assert len(heights) <= 2 * BUCKETS
-    alone = [y for _, y in points(str(history_chart(days[:800], np.resize([6.0, 14.0], 800), [], None, [], "")))]
+    alone = [
+        y
+        for _, y in points(str(history_chart(days[:800], np.resize([6.0, 14.0], 800), [], None, changes=[], words="")))
+    ]
     assert (min(heights), max(heights)) == (min(alone), max(alone))
 
 
@@ -123,7 +126,11 @@ def test_a_history_lies_where_its_days_and_times_say() -> None:
     """Ten days, of which one has no time; times from 10 to 20, which the ends of the axis are."""
     days = np.arange(10) + 730_000
     values = np.array([10.0, 12.0, np.nan, 14.0, 20.0, 16.0, 15.0, 14.0, 13.0, 12.0])
-    svg = str(history_chart(days, values, [Level(0, 4, 11.0, 12.0), Level(4, 10, 16.0, 14.0)], None, [4, 9], "words"))
+    svg = str(
+        history_chart(
+            days, values, [Level(0, 4, 11.0, 12.0), Level(4, 10, 16.0, 14.0)], None, changes=[4, 9], words="words"
+        )
+    )
 
     def x(day: float) -> float:
         return LEFT + day * (RIGHT - LEFT) / 9
@@ -163,7 +170,7 @@ def test_a_history_lies_where_its_days_and_times_say() -> None:
 def test_dates_without_a_run_break_the_line_and_lie_on_the_axis() -> None:
     days = np.array([0, 1, 4, 6, 7]) + 730_000
     noted = Noted(gaps=[(730_002, 2), (730_005, 1)], baseline=30.0)
-    svg = history_chart(days, np.array([10.0, 12.0, 14.0, 20.0, 16.0]), [], None, [], "", noted=noted)
+    svg = history_chart(days, np.array([10.0, 12.0, 14.0, 20.0, 16.0]), [], None, changes=[], words="", noted=noted)
     width = (RIGHT - LEFT) / 7
     assert [one["points"].count(",") for one in attributes(svg, "polyline")] == [3, 3]  # two nights each
     (dot,) = attributes(svg, "circle")
@@ -180,13 +187,17 @@ def test_dates_without_a_run_break_the_line_and_lie_on_the_axis() -> None:
 
 def test_a_gap_among_more_nights_than_pixels_breaks_the_line_too() -> None:
     days = np.concatenate([np.arange(1500), np.arange(1600, 3000)]) + 730_000
-    svg = history_chart(days, np.resize([1.0, 2.0], len(days)), [], None, [], "", noted=Noted(gaps=[(731_500, 100)]))
+    svg = history_chart(
+        days, np.resize([1.0, 2.0], len(days)), [], None, changes=[], words="", noted=Noted(gaps=[(731_500, 100)])
+    )
     assert len(attributes(svg, "polyline")) == 2
 
 
 def test_a_small_chart_shows_the_days_of_a_large_one() -> None:
     days = np.arange(5, 10) + 730_000
-    svg = history_chart(days, np.linspace(1.0, 2.0, 5), [], None, [], "", frame=Frame(400, 150, (730_000, 730_010)))
+    svg = history_chart(
+        days, np.linspace(1.0, 2.0, 5), [], None, changes=[], words="", frame=Frame(400, 150, (730_000, 730_010))
+    )
     assert ET.fromstring(str(svg)).get("viewBox") == "0 0 400 150"
     assert [x for x, _ in points(str(svg))] == [round(72 + (388 - 72) * day / 10) for day in range(5, 10)]
     texts = [one.text for one in ET.fromstring(str(svg)) if one.tag == "text" and "-" in str(one.text)]
@@ -207,7 +218,7 @@ def test_a_small_chart_shows_the_days_of_a_large_one() -> None:
     ],
 )
 def test_times_beside_a_history_are_round(low: float, high: float, labels: list[str]) -> None:
-    svg = history_chart(np.arange(2) + 730_000, np.array([low, high]), [], None, [], "")
+    svg = history_chart(np.arange(2) + 730_000, np.array([low, high]), [], None, changes=[], words="")
     ticks = [one.text for one in ET.fromstring(str(svg)) if one.tag == "text" and "-" not in str(one.text)]
     assert ticks == labels
 
@@ -217,7 +228,7 @@ def test_times_beside_a_history_are_round(low: float, high: float, labels: list[
 )
 def test_dates_between_are_named_from_ten_days_on(days: int, named: list[int]) -> None:
     across = np.array(sorted({0, days})) + 730_000
-    svg = history_chart(across, np.linspace(1.0, 2.0, len(across)), [], None, [], "")
+    svg = history_chart(across, np.linspace(1.0, 2.0, len(across)), [], None, changes=[], words="")
     texts = [one for one in ET.fromstring(str(svg)) if one.tag == "text" and "-" in str(one.text)]
     assert [one.text for one in texts] == [date.fromordinal(730_000 + day).isoformat() for day in named]
     sides = [one.attrib["class"] for one in texts]
@@ -225,9 +236,9 @@ def test_dates_between_are_named_from_ten_days_on(days: int, named: list[int]) -
 
 
 def test_one_night_is_a_dot_and_none_is_nothing() -> None:
-    (dot,) = attributes(history_chart(np.array([730_000]), np.array([5.0]), [], None, [], ""), "circle")
+    (dot,) = attributes(history_chart(np.array([730_000]), np.array([5.0]), [], None, changes=[], words=""), "circle")
     assert (dot["cx"], dot["cy"], dot["r"]) == ("72", f"{BOTTOM:.0f}", "3")
-    assert str(history_chart(np.array([730_000]), np.array([np.nan]), [], None, [], "")) == ""
+    assert str(history_chart(np.array([730_000]), np.array([np.nan]), [], None, changes=[], words="")) == ""
 
 
 def test_a_sparkline_spans_its_box_and_ends_in_a_dot() -> None:
@@ -348,7 +359,7 @@ def test_no_name_breaks_a_chart_of_bars(name: str) -> None:
         ranking([(name, 1.0, name)], name),
         grouped([name], [Bars("was", [1.0])], name, name),
         waterfall([(name, 1.0)], (name, 1.0), name, name),
-        history_chart(np.array([730_000, 730_001]), np.array([1.0, 2.0]), [], None, [], name, unit=name),
+        history_chart(np.array([730_000, 730_001]), np.array([1.0, 2.0]), [], None, changes=[], words=name, unit=name),
     ):
         assert {one.tag for one in ET.fromstring(str(svg)).iter()} <= {
             "svg",
@@ -365,7 +376,16 @@ def test_a_card_has_rings_for_bad_nights_gaps_for_missing_ones_and_no_more_than_
     days = np.array([1, 2, 3, 6, 7], dtype=np.int64) + 700_000
     values = np.array([10.0, 10.01, 10.0, 10.02, 10.0])
     svg = card_chart(
-        days, values, [], None, [3], "said", lambda value: f"{value:.2f} ms", (700_001, 700_009), past=[1], versions=[4]
+        days,
+        values,
+        [],
+        None,
+        changes=[3],
+        words="said",
+        in_words=lambda value: f"{value:.2f} ms",
+        span=(700_001, 700_009),
+        past=[1],
+        versions=[4],
     )
     assert (svg.count("<polyline"), svg.count('class="odd-night"'), svg.count('class="noted"')) == (2, 1, 1)
     assert svg.count('class="mark"') == 1

@@ -171,7 +171,13 @@ def site(
         raise UsageError(say("site: expected -o DIR, or --serve DIR"))
     from aoe_reports.site.build import BuiltPages, build_site
 
-    built = build_site(place.store, chosen.folder, chosen.false_alarms_per_year, spoken(), metrics=chosen.metrics)
+    built = build_site(
+        place.store,
+        chosen.folder,
+        false_alarms_per_year=chosen.false_alarms_per_year,
+        language=spoken(),
+        metrics=chosen.metrics,
+    )
     reply(one_table("site", "Site", [place.store], Rows(type=BuiltPages, rows=built)), form, None)
 
 

@@ -97,7 +97,7 @@ def compiled_reader() -> Iterator[Checkup]:
         yield ok(name, str(LIBRARY))
     else:
         how = say("install Rust (cargo 1.85 or later), then this package again")
-        yield missing(name, say("reading large timelines and tables more quickly"), how)
+        yield missing(name, say("reading large timelines and tables faster"), how)
 
 
 def python(bounds: str) -> Checkup:

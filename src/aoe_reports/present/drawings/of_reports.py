@@ -68,8 +68,8 @@ def _history(chart: Chart, title: str, language: Language) -> ReportFigure:
         times,
         levels,
         None,
-        changes,
-        chart.description,
+        changes=changes,
+        words=chart.description,
         noted=Noted([(column, in_language(mark_words(chart), language)) for column in changes]),
         unit=chart.unit,
     )

@@ -12,10 +12,10 @@ from aoe_reports.model.history.metrics import TIME_UNIT, loss
 
 STATES: Mapping[str, str] = {
     "confirmed": "slower since a night: at least three nights say so, and the proof is what the budget of false alarms asks for",
-    "drift": "a little slower (or quicker) every night: a slope explains the nights better than steps do",
+    "drift": "a little slower (or faster) every night: a slope explains the nights better than steps do",
     "suspect": "the newest one or two nights are out of line; ten times as many of these may be wrong as of confirmed changes",
-    "recovered": "quicker again, back at the level before the last slow-down",
-    "improved": "quicker",
+    "recovered": "faster again, back at the level before the last slow-down",
+    "improved": "faster",
 }
 """What may be said of a series, and what it means."""
 

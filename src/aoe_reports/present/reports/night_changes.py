@@ -91,7 +91,7 @@ def _counted_changes(changes: Sequence[SeriesChange], shown: Sequence[SeriesChan
             count=sum(row.state == "suspect" for row in shown),
         ),
         say("{count} worse and accepted" if mixed else "{count} slower and accepted", count=accepted),
-        say("{count} better" if mixed else "{count} quicker", count=better),
+        say("{count} better" if mixed else "{count} faster", count=better),
         say("{count} with a change that was reported before and is settled", count=len(changes) - len(shown)),
     ]
     known = [count for count in counts if count.values["count"]]

@@ -128,7 +128,7 @@ class HistoryFigure(NamedTuple):
 
 
 def history_figure(
-    series: SeriesFacts, look: Look, title: str, marks: Marks, text: Texts, frame: Frame = LARGE
+    series: SeriesFacts, look: Look, title: str, marks: Marks, text: Texts, *, frame: Frame = LARGE
 ) -> HistoryFigure:
     """What a look at a series shows; the script has its whole history."""
     days = days_of(series.nights)
@@ -155,8 +155,8 @@ def history_drawing(series: SeriesFacts, look: Look, marks: Marks, text: Texts, 
         values,
         levels,
         look.sigma,
-        [shift.start - start for shift in look.shifts],
-        _said(series, look, marks, text),
+        changes=[shift.start - start for shift in look.shifts],
+        words=_said(series, look, marks, text),
         noted=Noted(shown.versions, shown.past, shown.incidents, gaps_in(days.tobytes()), baseline_of(series.row)),
         frame=frame,
         unit=series.row.unit or "",

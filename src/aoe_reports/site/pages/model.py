@@ -161,7 +161,7 @@ def _histories(steps: Sequence[SeriesFacts], known: ModelFacts, facts: StoreFact
     small = [
         *_parts(lead, replace(_SMALL, span=span), text),
         *(
-            history_figure(one, watch_of(one), _metric_title(one.row), Marks(), text, replace(_SMALL, span=span))
+            history_figure(one, watch_of(one), _metric_title(one.row), Marks(), text, frame=replace(_SMALL, span=span))
             for one in metrics[:SHOWN_METRICS]
         ),
     ]
@@ -174,7 +174,7 @@ def _histories(steps: Sequence[SeriesFacts], known: ModelFacts, facts: StoreFact
         )
         for number, _, incident in numbered
     ]
-    return _Histories(history_figure(lead, look, title, marks, text, replace(_WIDE, span=span)), small, listed)
+    return _Histories(history_figure(lead, look, title, marks, text, frame=replace(_WIDE, span=span)), small, listed)
 
 
 def _numbered(step: SeriesFacts, incidents: Sequence[IncidentChange]) -> Iterator[tuple[int, int, IncidentChange]]:
@@ -197,7 +197,7 @@ def _parts(step: SeriesFacts, frame: Frame, text: Texts) -> Iterator[HistoryFigu
         if start < len(nights):
             part = replace(step, row=row, nights=nights, values=step.parts[name][known])
             title = text("{what} (ms)", what=text(_PARTS[name]))
-            yield history_figure(part, Look(start, (), ()), title, Marks(), text, frame)
+            yield history_figure(part, Look(start, (), ()), title, Marks(), text, frame=frame)
 
 
 def _metric_title(row: SeriesChange) -> str:

@@ -48,7 +48,7 @@ def ranks_part(ranks: pa.Table, steps: Sequence[StepTimes], text: Texts) -> Cont
     compared = compared_run("", ranks, _waits(ranks, steps))
     headline = headline_of([compared])
     page = {
-        "figure": Figure(said, heat_map(types, places, ratios, EDGES, COLOURS, said)),
+        "figure": Figure(said, heat_map(types, places, ratios, edges=EDGES, colours=COLOURS, said=said)),
         "legend": legend,
         "said": text.translated(headline),
         "longest": _longest(compared, text),
@@ -157,4 +157,4 @@ def _figure(links: StoredLinks, text: Texts) -> Figure:
         links=links.count,
     )
     names = [str(rank) for rank in ranks]
-    return Figure(said, heat_map(names, names, values, _LINK_EDGES, _LINK_COLOURS, said))
+    return Figure(said, heat_map(names, names, values, edges=_LINK_EDGES, colours=_LINK_COLOURS, said=said))

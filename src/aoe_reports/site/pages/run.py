@@ -78,6 +78,7 @@ def run_page(
     around: Surroundings,
     pages: frozenset[str],
     text: Texts,
+    *,
     advice: RunAdvice | None,
 ) -> Content:
     """The page of a run, and its JSON; `pages` are the series that have one."""

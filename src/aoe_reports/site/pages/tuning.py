@@ -354,4 +354,5 @@ def _growth_chart(growth: Sequence[BankGrowth], text: Texts) -> str:
         sum=show(growth[-1].sum, "integer"),
     )
     sums = np.array([row.sum for row in growth], dtype=np.float64)
-    return history_chart(days_of(tuple(row.night for row in growth)), sums, [], None, [], said, unit=text("entries"))
+    days = days_of(tuple(row.night for row in growth))
+    return history_chart(days, sums, [], None, changes=[], words=said, unit=text("entries"))

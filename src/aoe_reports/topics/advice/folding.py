@@ -49,10 +49,14 @@ def _groups(rows: Sequence[AdviceRow]) -> Iterator[list[AdviceRow]]:
     while left:
         group: list[AdviceRow] = []
         rest: list[AdviceRow] = []
-        for one in left:
-            known = {(other.rank_id, other.device_id) for other in group}
-            joins = not group or (_is_near(one, group[0]) and (one.rank_id, one.device_id) not in known)
-            (group if joins else rest).append(one)
+        devices: set[tuple[int | None, int | None]] = set()
+        for advice in left:
+            device = (advice.rank_id, advice.device_id)
+            if group and (device in devices or not _is_near(advice, group[0])):
+                rest.append(advice)
+            else:
+                group.append(advice)
+                devices.add(device)
         yield group
         left = rest
 

@@ -159,7 +159,7 @@ _TITLES: dict[WaitCause, tuple[str, str]] = {
     ),
     "launching": (
         say("the host launches more slowly than the device works"),
-        "A device that is quicker than its launches is idle between tasks",
+        "A device that is faster than its launches is idle between tasks",
     ),
 }
 _SOURCE = say("same as `host`: what threads that launch were in while the device was idle")

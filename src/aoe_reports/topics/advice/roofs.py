@@ -185,7 +185,7 @@ ROOF_RULES = (
     Rule(
         "near-roof",
         say("an operator that reaches at least {share:.0%} of what the chip can do", share=NEAR),
-        "No tiling is quicker than the peaks of the chip",
+        "No tiling is faster than the peaks of the chip",
         say("same as `roofline`: FLOPs and bytes by formula, peaks of CANN's platform_config"),
         ("repeated_share",),
         _near,

@@ -159,7 +159,7 @@ def _highlight(change: Change) -> Highlight:
         before = change.baseline_total_ns if of_calls else change.baseline_mean_ns
         after = change.candidate_total_ns if of_calls else change.candidate_mean_ns
         title, told = (
-            "slower" if slower else "quicker",
+            "slower" if slower else "faster",
             say("{what} {change}", what=what, change=_changed(before or 0, after or 0)),
         )
         told = say("{what}: {reason}", what=told, reason=reason_words(change.cause)) if change.cause else told
