@@ -291,7 +291,7 @@ def _chart(window: _Window, nights: Sequence[str], versions: Mapping[str, tuple[
     ]
 
     def in_words(value: float) -> str:
-        return text.translated(value_words(value, lead.row.unit))
+        return f"{show(value, 'time')} {lead.row.unit or ''}".rstrip()
 
     said = text(
         "{what}: {count} nights from {first} to {last}, between {low} and {high}, now {now}; level shifts: {changes}.",

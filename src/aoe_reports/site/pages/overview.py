@@ -27,8 +27,8 @@ from aoe_reports.site.places import file_name, model_file
 from aoe_reports.site.render import Content
 from aoe_reports.site.texts import Texts
 
-SHOWN_NAMES, SHOWN_MODELS = 6, 200
-"""Models that the headline names of each kind, and those that are listed without a card."""
+SHOWN_NAMES, SHOWN_MODELS, LONGEST_NAME = 6, 200, 40
+"""Models that the headline names of each kind, those that are listed without a card, and characters of a name in the headline."""
 SHOWN_RUNS, SHOWN_FINDINGS, SHOWN_DATES, SHOWN_PAST = 30, 30, 5, 10
 
 
@@ -210,8 +210,13 @@ def _models_sentences(cards: Sequence[Card], text: Texts) -> Iterator[tuple[Tone
         yield "good", text("Improved: {models}.", models=_named_with_change(of_tone["good"], text))
 
 
+def _cut(name: str) -> str:
+    """A name of which a headline has several."""
+    return name if len(name) <= LONGEST_NAME else f"{name[: LONGEST_NAME - 1]}…"
+
+
 def _named_with_change(cards: Sequence[Card], text: Texts) -> str:
-    named = [f"{card.name} {card.effect}" for card in cards[:SHOWN_NAMES]]
+    named = [f"{_cut(card.name)} {card.effect}" for card in cards[:SHOWN_NAMES]]
     if len(cards) > SHOWN_NAMES:
         named.append(text("and {count} more", count=len(cards) - SHOWN_NAMES))
     return text.joined(", ", named)
