@@ -353,7 +353,7 @@ def waterfall(parts: Sequence[tuple[str, float]], whole: tuple[str, float], word
     for place, (name, start, end, size) in enumerate(rows):
         top = _BAR_ROW * place + 6
         left, right = sorted((x(start), x(end)))
-        kind = "slower" if size > 0 else "quicker"
+        kind = "longer" if size > 0 else "shorter"
         shown = f"{size:+,.1f}" if abs(size) >= 1 else f"{size:+,.3f}"
         drawn.append(
             f'{_name_of_bar(name, top)}<rect class="{kind}" x="{left:.1f}" y="{top}" width="{max(right - left, 1):.1f}" height="16"/>'

@@ -255,8 +255,8 @@ def _operator_cells(operator: _Operator, steps: Mapping[str, SeriesFacts], text:
     look, state = look_of(row), state_of(row)
     effect_us = _effect_us(facts, steps.get(facts.step_series or ""))
     rank = text.place(row.rank_id, None)
-    if operator.ranks > 1:
-        rank = text("{count} ranks, most on {rank}", count=operator.ranks, rank=rank)
+    if operator.ranks > 1 and row.rank_id is not None:
+        rank = text("{count} ranks, most on rank {rank}", count=operator.ranks, rank=row.rank_id)
     below = [row.op_type if row.op_name else None, facts.input_shapes, rank]
     faster = loss(row.change or 0.0, row.better) < 0
     return [
