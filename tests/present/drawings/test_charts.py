@@ -285,7 +285,7 @@ def test_a_waterfall_has_a_row_for_each_part_and_one_for_the_whole() -> None:
         return left + value * (right - left) / 30
 
     rects = attributes(svg, "rect")
-    assert [one["class"] for one in rects] == ["slower", "quicker", "slower", "slower"]
+    assert [one["class"] for one in rects] == ["longer", "shorter", "longer", "longer"]
     assert [(one["x"], one["y"], one["width"]) for one in rects] == [
         (f"{x(0):.1f}", "6", f"{x(30) - x(0):.1f}"),
         (f"{x(20):.1f}", "30", f"{x(30) - x(20):.1f}"),
