@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from statistics import median
-from typing import Any
+from typing import Any, TypeVar
 
 from aoe_reports.model.by_key import lists_by_key
 from aoe_reports.model.documents import Cells
@@ -28,9 +28,22 @@ class RankSpread:
     worst_rank: int = column("Worst on rank", "integer")
 
 
+_Item = TypeVar("_Item")
+
+
+def least_and_worst(times: Mapping[_Item, float]) -> tuple[_Item, _Item]:
+    """Whose time is the shortest, whose the longest: of equal ones the first, so ranks come in their order."""
+    return min(times, key=times.__getitem__), max(times, key=times.__getitem__)
+
+
+def middle_of(ordered: Sequence[_Item]) -> _Item:
+    """The member at the median of a sorted sequence, of an even number the lower of the two."""
+    return ordered[(len(ordered) - 1) // 2]
+
+
 def spread_of(times: Mapping[int, int]) -> RankSpread:
     """The spread of the times of some ranks; of equal ones the lowest rank is named."""
-    least, worst = min(times, key=lambda rank: (times[rank], rank)), max(times, key=lambda rank: (times[rank], -rank))
+    least, worst = least_and_worst(dict(sorted(times.items())))
     return RankSpread(
         ranks=len(times),
         median_ns=median(times.values()),

@@ -5,10 +5,12 @@ from __future__ import annotations
 import re
 from typing import Any
 
+import pyarrow as pa
 import pytest
 
 from aoe_reports.history.site_facts import RunDetails
-from aoe_reports.site.pages.operators import RANK_COLUMNS, groups_table, operators_of, places_of, spreads_as_json
+from aoe_reports.model.rank_spread import MIN_RANKS
+from aoe_reports.site.pages.operators import groups_table, operators_of, places_of, spreads_as_json
 from aoe_reports.site.texts import Texts
 
 TEXT = Texts()
@@ -31,7 +33,7 @@ def words(cell: str) -> str:
     return re.sub(r"<[^>]+>", " ", cell).strip()
 
 
-@pytest.mark.parametrize("count", [2, RANK_COLUMNS])
+@pytest.mark.parametrize("count", [2, MIN_RANKS - 1])
 def test_a_few_ranks_have_a_column_each(count: int) -> None:
     kind = operators_of(of_ranks(count))
     table = groups_table(kind, places_of(kind), frozenset({"Cast1"}), TEXT, "")
@@ -43,15 +45,28 @@ def test_a_few_ranks_have_a_column_each(count: int) -> None:
 
 
 def test_of_many_ranks_the_least_and_the_worst_are_named() -> None:
-    kind = operators_of(of_ranks(RANK_COLUMNS + 1))
+    kind = operators_of(of_ranks(6))
     table = groups_table(kind, places_of(kind), frozenset(), TEXT, "")
     assert [words(cell).split() for cell in table.rows[0][2:5]] == [
-        ["1.040"],
+        ["1.025"],
         ["1.000", "Rank", "0"],
-        ["1.080", "Rank", "8"],
+        ["1.050", "Rank", "5"],
     ]
     (cast, _) = spreads_as_json(kind)
-    assert (cast["median_us"], cast["worst_rank"], cast["ranks"]) == (1_040.0, 8, 9)
+    assert (cast["median_us"], cast["worst_rank"], cast["ranks"]) == (1_025.0, 5, 6)
+
+
+@pytest.mark.parametrize("count", [2, MIN_RANKS])
+def test_ranks_without_series_of_their_own_have_their_times(count: int) -> None:
+    names = ("rank_id", "device_id", "op_type", "op_name", "workload_args", "count", "total_ns")
+    args = '{"input_shapes": "8,64"}'
+    stored = [(rank, rank, "Cast", "Cast", args, 3, 1_000_000 + 10_000 * rank) for rank in range(count)]
+    ranks = pa.table(dict(zip(names, map(list, zip(*stored, strict=True)), strict=True)))
+    of_median = row(0, "Cast", 1_005.0, rank_id=None, device_id=None, series_id="all")
+    kind = operators_of(RunDetails(operators=[of_median], operator_ranks=ranks))
+    (cells,) = groups_table(kind, places_of(kind), frozenset({"all"}), TEXT, "").rows
+    assert 'href="../series/all.html"' in cells[0]
+    assert [words(cell).split()[0] for cell in cells[2:4]] == (["1.000", "1.010"] if count == 2 else ["1.015", "1.000"])
 
 
 def test_a_type_that_is_the_name_is_said_once() -> None:

@@ -114,6 +114,14 @@
     after.forEach(([key, value]) => found.set(key, [found.has(key) ? found.get(key)[0] : null, value]));
     return found;
   };
+  const listsBy = (all, keyOf) => {
+    const lists = new Map();
+    for (const item of all) {
+      if (!lists.has(keyOf(item))) lists.set(keyOf(item), []);
+      lists.get(keyOf(item)).push(item);
+    }
+    return lists;
+  };
   const placeOf = (rank, device) => [rank === null ? "" : texts.rank + " " + rank, device === null ? "" : texts.device + " " + device].filter(Boolean).join(" · ");
   const isOf = (step, rank, device) => rank === step[0] && (device === step[1] || device === null || step[1] === null);
 
@@ -162,22 +170,24 @@
   }
 
   // The mean step of the device of tasks; what is of all ranks of a run of many is of the median one.
-  function stepOn(all, rank, device) {
-    const same = all.filter((step) => isOf(step, rank, device));
-    if (same.length === 1) return same[0];
-    const timed = all.filter((step) => step[4]).sort((one, other) => one[4] - other[4]);
-    return timed.length && rank === null && !same.length ? timed[Math.floor((timed.length - 1) / 2)] : null;
+  function stepsByPlace(all) {
+    const byRank = listsBy(all, (step) => step[0]), timed = all.filter((step) => step[4]).sort((one, other) => one[4] - other[4]);
+    const median = timed.length ? timed[Math.floor((timed.length - 1) / 2)] : null;
+    return (rank, device) => {
+      const same = (byRank.get(rank) || []).filter((step) => isOf(step, rank, device));
+      return same.length === 1 ? same[0] : rank === null && !same.length ? median : null;
+    };
   }
 
   function groups(before, after, scope) {
     const side = (told) => told.groups.filter((one) => one.key[0] === scope).map((one) => [JSON.stringify(one.key), one]);
     const sides = [side(before), side(after)];
     const stored = sides.every((one) => one.length);
-    const known = new Map();
+    const known = new Map(), stepOn = [before, after].map((run) => stepsByPlace(run.steps));
     const stepsOf = (rank, device) => {
       const place = rank + "," + device;
       if (!known.has(place)) {
-        const both = [before, after].map((run) => stepOn(run.steps, rank, device));
+        const both = stepOn.map((of) => of(rank, device));
         known.set(place, both[0] && both[1] && both[0][3] && both[1][3] && both[0][4] ? both : null);
       }
       return known.get(place);
@@ -408,8 +418,7 @@
   function choose(all) {
     const holder = document.getElementById("chooser");
     const given = asked();
-    const models = new Map();
-    for (const one of all) models.set(one[2], [...(models.get(one[2]) || []), one]);
+    const models = listsBy(all, (run) => run[2]);
     const selects = ["baseline", "candidate"].map((side, at) => {
       const label = make("label", texts[side] + " ", "filter"), select = make("select");
       for (const [model, ofModel] of models) {

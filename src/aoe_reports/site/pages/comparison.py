@@ -16,9 +16,11 @@ from typing import Any, Literal
 
 from aoe_reports.formats.records.payloads import object_in
 from aoe_reports.history.site_facts import Groups, RunDetails, RunFacts, StoreFacts, differing_facts
+from aoe_reports.model.by_key import lists_by_key
 from aoe_reports.model.documents import JsonObject
 from aoe_reports.model.history.changes import MIN_STEP_SHARE, is_small
 from aoe_reports.model.history.runs import StepTimes
+from aoe_reports.model.rank_spread import middle_of
 from aoe_reports.model.shares import signed_percent
 from aoe_reports.model.texts import N_
 from aoe_reports.model.time_units import MAX_SPAN, times_in_one_unit
@@ -269,25 +271,35 @@ class StepsOf:
     """The mean steps of both runs on the device of tasks."""
 
     def __init__(self, before: Sequence[StepTimes], after: Sequence[StepTimes]) -> None:
-        self._sides = before, after
+        self._sides = [lists_by_key((step.rank_id, step) for step in side) for side in (before, after)]
+        self._medians = [_median_step(side) for side in (before, after)]
         self._known: dict[tuple[int | None, int | None], tuple[StepTimes, StepTimes] | None] = {}
 
     def __call__(self, rank: int | None, device: int | None) -> tuple[StepTimes, StepTimes] | None:
         """None where one side has none, or several."""
         if (rank, device) not in self._known:
-            was, became = (_step_on(side, rank, device) for side in self._sides)
+            was, became = (
+                _step_on(side.get(rank, []), median, rank, device)
+                for side, median in zip(self._sides, self._medians, strict=True)
+            )
             both = was is not None and became is not None and was.steps and became.steps and was.step_ms
             self._known[rank, device] = (was, became) if both and was and became else None
         return self._known[rank, device]
 
 
-def _step_on(steps: Sequence[StepTimes], rank: int | None, device: int | None) -> StepTimes | None:
-    """The step of a device; what is of all ranks of a run of many is of the median one."""
-    same = [step for step in steps if is_of((step.rank_id, step.device_id), rank, device)]
+def _step_on(
+    of_rank: Sequence[StepTimes], median: StepTimes | None, rank: int | None, device: int | None
+) -> StepTimes | None:
+    """The step of a device, among those of its rank; what is of all ranks of a run of many is of the median one."""
+    same = [step for step in of_rank if is_of((step.rank_id, step.device_id), rank, device)]
     if len(same) == 1:
         return same[0]
+    return median if rank is None and not same else None
+
+
+def _median_step(steps: Sequence[StepTimes]) -> StepTimes | None:
     timed = sorted((step for step in steps if step.step_ms), key=lambda step: step.step_ms or 0.0)
-    return timed[(len(timed) - 1) // 2] if timed and rank is None and not same else None
+    return middle_of(timed) if timed else None
 
 
 def _groups(before: Totals, after: Totals, steps_of: StepsOf) -> list[GroupDifference]:

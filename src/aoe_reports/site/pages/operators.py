@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from statistics import median
 from typing import Any
 
 import polars as pl
@@ -12,6 +13,7 @@ import pyarrow as pa
 from aoe_reports.history.site_facts import RunDetails
 from aoe_reports.model.documents import JsonObject
 from aoe_reports.model.history.runs import GroupTotal
+from aoe_reports.model.rank_spread import MIN_RANKS, least_and_worst
 from aoe_reports.present.drawings.charts import bar
 from aoe_reports.present.values import NONE, show
 from aoe_reports.site.amounts import TimeColumn, in_own_unit
@@ -21,8 +23,6 @@ from aoe_reports.site.texts import Texts
 
 SHOWN = 20
 """Rows of a table; JSON has more operators of a run of one rank."""
-RANK_COLUMNS = 8
-"""Up to so many ranks have a column each."""
 
 Place = tuple[int | None, int | None]
 """(rank, device)."""
@@ -131,11 +131,10 @@ class Spread:
     @classmethod
     def of(cls, times: Mapping[Place, float]) -> Spread | None:
         """None where nothing is known."""
-        ordered = sorted((us, _order(place), place) for place, us in times.items())
-        if not ordered:
+        if not times:
             return None
-        median_us = ordered[(len(ordered) - 1) // 2][0]
-        return cls(median_us, ordered[0][0], ordered[0][2], ordered[-1][0], ordered[-1][2])
+        least, worst = least_and_worst({place: times[place] for place in sorted(times, key=_order)})
+        return cls(median(times.values()), times[least], least, times[worst], worst)
 
 
 def _order(place: Place) -> tuple[int, ...]:
@@ -178,9 +177,10 @@ def groups_table(kind: GroupKind, places: Sequence[Place], pages: frozenset[str]
     """One row a group: a column a rank, or the median, least and worst rank of many."""
     groups = groups_of(kind)
     longest = max((group.share for group in groups), default=0.0)
-    if len(places) > RANK_COLUMNS:
+    if has_spread(places):
         return _spread_table(kind, groups, pages, text, about)
-    totals = TimeColumn.of("us", (time for group in groups for time in group.totals_us.values()))
+    times = times_by_rank(kind, groups)
+    totals = TimeColumn.of("us", (time for group in groups for time in times[group.key].values()))
     single = len(places) <= 1
     means = TimeColumn.of("us", map(_mean_us, groups)) if single else None
     titles = [text.columns(GroupTotal, "total_us")[0][0].removesuffix(" (us)")] if single else _titles(places, text)
@@ -190,10 +190,10 @@ def groups_table(kind: GroupKind, places: Sequence[Place], pages: frozenset[str]
     ]  # fmt: skip
     rows = [
         [
-            *_first_cells(group, group.series.get(places[0]) if single and places else None, pages),
+            *_first_cells(group, _own_series(kind, group, places[0] if single and places else None), pages),
             *(
                 totals.cell(
-                    group.totals_us.get(place), href=None if single else series_page(group.series.get(place), pages)
+                    times[group.key].get(place), href=None if single else series_page(group.series.get(place), pages)
                 )
                 for place in (places or [(None, None)])
             ),
@@ -221,7 +221,6 @@ def _spread_table(kind: GroupKind, groups: Sequence[Group], pages: frozenset[str
     ]  # fmt: skip
     rows = []
     for group, spread in zip(groups, spreads, strict=True):
-        series = next(iter(group.series.values()), None) if kind.of_ranks is not None else None
         if spread is None:
             cells = [cell(None, "us")] * 4
         else:
@@ -234,13 +233,25 @@ def _spread_table(kind: GroupKind, groups: Sequence[Group], pages: frozenset[str
             ]
         rows.append(
             [
-                *_first_cells(group, series, pages),
+                *_first_cells(group, _own_series(kind, group, None), pages),
                 *cells,
                 cell(group.share or None, "percent"),
                 drawn(bar(group.share, of=longest)),
             ]
         )
     return Table(columns, rows, about)
+
+
+def has_spread(places: Sequence[Place]) -> bool:
+    """Whether there are too many places for a column each."""
+    return len(places) >= MIN_RANKS
+
+
+def _own_series(kind: GroupKind, group: Group, place: Place | None) -> str | None:
+    """The series that the name of a group leads to: the one of all ranks, or that of the only place."""
+    if kind.of_ranks is not None:
+        return next(iter(group.series.values()), None)
+    return None if place is None else group.series.get(place)
 
 
 def _first_columns(kind: GroupKind, text: Texts) -> Columns:

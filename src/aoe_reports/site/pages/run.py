@@ -17,8 +17,8 @@ from aoe_reports.site.amounts import TimeColumn
 from aoe_reports.site.cells import Table, cell, changed, drawn, head, interval, short, stated
 from aoe_reports.site.pages.advice import advice_said, advised, commands, next_plan
 from aoe_reports.site.pages.operators import (
-    RANK_COLUMNS,
     groups_table,
+    has_spread,
     operators_about,
     operators_of,
     places_of,
@@ -87,7 +87,6 @@ def run_page(
     types, operators = types_of(details), operators_of(details)
     type_places, operator_places = places_of(types), places_of(operators)
     ranks, ranks_told = (None, None) if details.ranks is None else ranks_part(details.ranks, details.steps, text)
-    changed_columns = [(text("Item"), "text"), *text.columns(SeriesChange, "change", "state")]
     page = {
         "title": text("{model}, {night}", model=run.model, night=run.night),
         "facts": list(_facts(run, text)),
@@ -96,7 +95,7 @@ def run_page(
         "previous": _neighbour(before),
         "next": _neighbour(around.after),
         "compare": f"a={file_name(before.run_id)}&b={file_name(run.run_id)}" if before and not run.is_tuning else "",
-        "changed": Table(changed_columns, [_change_cells(series, text) for series in around.changes]),
+        "changed": changes_table(around.changes, text),
         "measured": not run.is_tuning,
         "steps": steps_part(known_steps(details.steps, counted), details, pages, text, advice),
         "step": None if advice is None else step_part(advice.picture, text),
@@ -129,8 +128,8 @@ def run_page(
         "type_count": details.type_count,
         "operators": details.operators,
         "operator_count": details.operator_count,
-        **({"types_by_rank": spreads_as_json(types)} if len(type_places) > RANK_COLUMNS else {}),
-        **({"operators_by_rank": spreads_as_json(operators)} if len(operator_places) > RANK_COLUMNS else {}),
+        **({"types_by_rank": spreads_as_json(types)} if has_spread(type_places) else {}),
+        **({"operators_by_rank": spreads_as_json(operators)} if has_spread(operator_places) else {}),
         "ranks": ranks_told,
         "claims": [claim.document for claim in details.claims],
         "advice": stored,
@@ -159,6 +158,12 @@ def _facts(run: RunFacts, text: Texts) -> Iterator[tuple[str, str]]:
 
 def _neighbour(run: RunFacts | None) -> tuple[str, str] | None:
     return None if run is None else (f"{file_name(run.run_id)}.html", run.night)
+
+
+def changes_table(changes: Sequence[SeriesFacts], text: Texts) -> Table:
+    """The series whose newest change began with a run."""
+    columns = [(text("Item"), "text"), *text.columns(SeriesChange, "change", "state")]
+    return Table(columns, [_change_cells(series, text) for series in changes])
 
 
 def _change_cells(series: SeriesFacts, text: Texts) -> list[str]:
@@ -193,19 +198,17 @@ def _tunings_table(runs: Sequence[RunFacts], text: Texts) -> Table:
     return Table(columns, rows)
 
 
-def _most(claims: Sequence[TuningClaim], row: TuningClaim) -> float:
-    """The scale of a claim's bars: the whole model and operators have scales of their own."""
-    same = [claim for claim in claims if (claim.scope == "model") == (row.scope == "model")]
-    return max((us or 0.0 for one in same for us in (one.claimed_before_us, one.claimed_after_us)), default=0.0)
-
-
 def _claims_table(claims: Sequence[TuningClaim], text: Texts) -> Table:
     times = TimeColumn.of("us", (time for row in claims for time in (row.claimed_before_us, row.claimed_after_us)))
     columns = [
         (text("Item"), "text"), times.title(text("Claimed before")), times.title(text("Claimed after")), ("", "text"),
         (text("Speed-up (before/after - 1)"), "number"),
     ]  # fmt: skip
-    return Table(columns, [_claim_cells(row, times, _most(claims, row), text) for row in claims])
+    longest = {True: 0.0, False: 0.0}  # the whole model and operators have scales of their own
+    for row in claims:
+        is_model = row.scope == "model"
+        longest[is_model] = max(longest[is_model], row.claimed_before_us or 0.0, row.claimed_after_us or 0.0)
+    return Table(columns, [_claim_cells(row, times, longest[row.scope == "model"], text) for row in claims])
 
 
 def _claim_cells(row: TuningClaim, times: TimeColumn, most: float, text: Texts) -> list[str]:

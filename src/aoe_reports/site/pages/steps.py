@@ -2,28 +2,30 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from aoe_reports.formats.records.payloads import number_in
 from aoe_reports.history.site_facts import RunAdvice, RunDetails
+from aoe_reports.model.by_key import lists_by_key
 from aoe_reports.model.classes import record
 from aoe_reports.model.documents import JsonObject
 from aoe_reports.model.history.runs import StepTimes
+from aoe_reports.model.rank_spread import MIN_RANKS, middle_of
 from aoe_reports.model.texts import N_
 from aoe_reports.present.values import show
 from aoe_reports.site.amounts import TimeColumn, in_own_unit
 from aoe_reports.site.bars import stacked_bars
 from aoe_reports.site.cells import Table, head
 from aoe_reports.site.pages.advice import longest_only, whole_in
+from aoe_reports.site.pages.changes import is_of
 from aoe_reports.site.pages.operators import groups_of, series_page, types_of
 from aoe_reports.site.render import Context
 from aoe_reports.site.texts import Texts
 
-SHOWN_STEPS = 8
-"""Of more ranks the least, the median and the worst step are shown, and the others folded."""
 SHOWN_FOLDED = 64
-"""Of more, those with the longest steps."""
+"""Of more ranks those with the longest steps are behind the fold."""
 NAMED_TYPES = 3
 """So many operator types are in the first sentence."""
 PARTS = ("computing", "communication", "free")
@@ -84,11 +86,12 @@ class KnownStep:
 
 def counted_steps(steps: Sequence[StepTimes], advice: RunAdvice | None) -> list[CountedStep]:
     """The steps whose breakdown only advice has."""
-    stored = [(step.rank_id, step.device_id) for step in steps if _has_parts(step)]
+    stored = lists_by_key((step.rank_id, (step.rank_id, step.device_id)) for step in steps if _has_parts(step))
     counted = {
-        (step.rank_id, step.device_id): step
+        (count.rank_id, count.device_id): count
         for row in (advice.summary.headlines if advice is not None else ())
-        if (step := _counted_step(row)) is not None and not any(_is_same(place, step) for place in stored)
+        if (count := _counted_step(row)) is not None
+        and not any(is_of(place, count.rank_id, count.device_id) for place in stored.get(count.rank_id, ()))
     }
     ordered = sorted(counted, key=lambda place: tuple(-1 if number is None else number for number in place))
     return [counted[place] for place in ordered[:SHOWN_DEVICES]]
@@ -98,10 +101,11 @@ def known_steps(steps: Sequence[StepTimes], counted: Sequence[CountedStep]) -> l
     """One for each step: a device whose breakdown was counted from its tasks has the duration of the table of steps beside it."""
     known = []
     left = list(counted)
+    steps_at = Counter((step.rank_id, step.device_id) for step in steps)
     for step in steps:
         place = step.rank_id, step.device_id
-        alone = sum((other.rank_id, other.device_id) == place for other in steps) == 1
-        same = next((count for count in left if alone and not _has_parts(step) and _is_same(place, count)), None)
+        candidates = left if steps_at[place] == 1 and not _has_parts(step) else []
+        same = next((count for count in candidates if is_of(place, count.rank_id, count.device_id)), None)
         if same is not None:
             left.remove(same)
         known.append(KnownStep(step, same))
@@ -111,12 +115,6 @@ def known_steps(steps: Sequence[StepTimes], counted: Sequence[CountedStep]) -> l
 def _has_parts(step: StepTimes | CountedStep) -> bool:
     """Whether its breakdown is complete: of a pipeline, MindSpore's own profiler records no free time."""
     return None not in {step.computing_ms, step.free_ms}
-
-
-def _is_same(place: tuple[int | None, int | None], step: CountedStep) -> bool:
-    """Whether a step is of a device; a table of steps names no device where the framework wrote it."""
-    rank, device = place
-    return rank == step.rank_id and (device == step.device_id or None in {device, step.device_id})
 
 
 def _counted_step(headline: JsonObject) -> CountedStep | None:
@@ -183,10 +181,10 @@ def _length(step: KnownStep) -> float:
 
 def _shown(steps: Sequence[KnownStep]) -> list[tuple[str, KnownStep]]:
     """Every step, or of many the worst, the median and the least one, each with that word."""
-    if len(steps) <= SHOWN_STEPS:
+    if len(steps) < MIN_RANKS:
         return [("", step) for step in steps]
     ordered = sorted(steps, key=_length)
-    return [("worst", ordered[-1]), ("median", ordered[(len(ordered) - 1) // 2]), ("least", ordered[0])]
+    return [("worst", ordered[-1]), ("median", middle_of(ordered)), ("least", ordered[0])]
 
 
 def _first_sentence(steps: Sequence[KnownStep], details: RunDetails, text: Texts) -> str:
