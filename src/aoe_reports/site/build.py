@@ -38,7 +38,6 @@ from aoe_reports.site.pages.model import model_page
 from aoe_reports.site.pages.overview import run_row
 from aoe_reports.site.pages.run import Surroundings, changes_table, run_page, surroundings_of
 from aoe_reports.site.pages.series import differences_of, series_page, sides_of, together_with
-from aoe_reports.site.pages.triage import state_of
 from aoe_reports.site.places import MODELS, file_name, model_file
 from aoe_reports.site.publish import Generation, key_of, new_generation
 from aoe_reports.site.render import ASSETS, Content, Context, asset, links_of, look, render_page
