@@ -138,7 +138,7 @@ def test_a_thousandth_of_a_step_turns_no_morning_red(
     assert cli("regressions", "--store", store, "--gate", "share>=0.01%").code == 1
     assert cli("regressions", "--store", store, "--gate", "share>=1%").code == 0
     assert cli("site", "--store", store, "--output", tmp_path / "site").code == 0
-    assert '<h1 class="calm">No model is slower.' in (tmp_path / "site" / "index.html").read_text()
+    assert '<h1><span class="calm">No model is slower.' in (tmp_path / "site" / "index.html").read_text()
 
 
 def test_a_gate_that_judged_nothing_has_not_passed(cli: Cli, store: Path, tmp_path: Path) -> None:

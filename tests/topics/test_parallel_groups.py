@@ -139,7 +139,7 @@ def test_the_table_of_a_cluster_tells_stages_by_their_ranks(cli: Cli, tmp_path: 
 
 def test_a_stage_of_slow_ranks_is_told_once(cli: Cli, tmp_path: Path) -> None:
     write_job(tmp_path, dict.fromkeys(range(8, 12), 1.25), told_by="metadata")
-    assert headline(cli, tmp_path).startswith("Stage 2 computes 25.0% longer than the median of the 4 stages (5.7")
+    assert headline(cli, tmp_path).startswith("Stage 2 computes 25% longer than the median of the 4 stages (5.7")
     assert "Rank" not in headline(cli, tmp_path)
     assert "look at their shapes" in headline(cli, tmp_path)
 
@@ -147,8 +147,8 @@ def test_a_stage_of_slow_ranks_is_told_once(cli: Cli, tmp_path: Path) -> None:
 def test_a_stage_with_more_layers_has_more_work(cli: Cli, tmp_path: Path) -> None:
     write_job(tmp_path, {}, told_by="metadata", layers=dict.fromkeys(range(4), 12))
     said = headline(cli, tmp_path)
-    assert said.startswith("Stage 0 computes 20.0% longer than the median of the 4 stages")
-    assert "; it runs 20.0% more calls: it has more work than the others." in said
+    assert said.startswith("Stage 0 computes 20% longer than the median of the 4 stages")
+    assert "; it runs 20% more calls: it has more work than the others." in said
 
 
 def test_even_stages_need_more_micro_batches(cli: Cli, tmp_path: Path) -> None:
@@ -165,9 +165,9 @@ def test_of_one_stage_ranks_are_peers_though_they_run_other_numbers_of_calls(cli
     write_job(tmp_path / "known", {}, told_by="metadata", layers=layers)
     said = headline(cli, tmp_path / "known")
     assert said.startswith(
-        "Rank 5 (stage 1, tp group 2, dp group 3) computes 20.0% longer than the median of its 15 peers"
+        "Rank 5 (stage 1, tp group 2, dp group 3) computes 20% longer than the median of its 15 peers"
     )
-    assert "; it runs more calls than its peers (+20.0%), which take most of the difference" in said
+    assert "; it runs more calls than its peers (+20%), which take most of the difference" in said
     (first,) = [row for row in cli("stragglers", tmp_path / "known", "--format", "json").json["rows"] if row["cause"]]
     assert (first["rank_id"], first["cause"]) == (5, "more calls")
     write_job(tmp_path / "unknown", {}, told_by="nobody", layers=layers)

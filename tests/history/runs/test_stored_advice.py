@@ -219,19 +219,25 @@ def test_what_is_banked_is_no_candidate_of_the_next_plan(
     ]
 
 
+def digits(time_us: float) -> str:
+    """Three digits that count: a page has times in the unit that fits them."""
+    return f"{time_us:.3e}"[:4].replace(".", "")
+
+
 def test_the_page_and_the_report_show_what_is_stored(cli: Cli, tmp_path: Path) -> None:
     store, site = tmp_path / "s", tmp_path / "site"
     rows = ingested(cli, profile(tmp_path / "p", ["conv1", "conv2"]), store)
     cli("site", "--store", store, "-o", site)
     (page,) = (site / "runs").glob("2*.html")
     words, twin = said(page), json.loads(page.with_suffix(".json").read_text())["advice"]
+    only_digits = re.sub(r"[.,]", "", words)
     for row in of_state(rows, "advice"):
         assert row["advice"] in words
         assert "`" not in row["advice"] or "`" not in html.unescape(page.read_text(encoding="utf-8"))
         assert row["evidence"] is None or row["evidence"] in words
-        assert f"{row['bound_us']:,.3f}" in words
+        assert digits(row["bound_us"]) in only_digits
     for row in of_state(rows, "candidate"):
-        assert f"{row['expected_saving_us']:,.3f}" in words
+        assert digits(row["expected_saving_us"]) in only_digits
         assert row["reason"] in words
     (summary,) = of_state(rows, "summary")
     assert summary["summary"]["plan"]["headline"] in words

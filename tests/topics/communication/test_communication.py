@@ -623,7 +623,7 @@ def test_a_rank_that_was_not_read_may_be_the_one_that_all_wait_for(cli: Cli, tmp
     headlines = cli("advise", folder, "--format", "json").json["headlines"]
     assert len(headlines) == 3
     for headline in headlines:
-        assert headline["headline"].endswith(": 20.00 of 32.00 ms of it is waiting for a rank that was not captured")
+        assert headline["headline"].endswith(": 20.00 of 32.00 ms of the communication is waiting for a rank that was not captured")
 
 
 def _with_steps(output: Path) -> None:
@@ -656,7 +656,7 @@ def test_a_rank_that_was_not_captured_has_one_name_in_both_questions(
     assert f"the others wait for rank {told}, which was not captured, in 2 of 2" in said
     (headline,) = cli("advise", tmp_path, "--format", "json").json["headlines"]
     assert headline["headline"].endswith(
-        f": 16.00 of 32.00 ms of it is waiting for rank {in_short}, which was not captured"
+        f": 16.00 of 32.00 ms of the communication is waiting for rank {in_short}, which was not captured"
     )
 
 
