@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import re
+import shutil
 import unicodedata
 from collections.abc import Iterator
 from datetime import date
@@ -20,7 +21,9 @@ from stores import store_at_once
 
 from aoe_reports.present.values import plain, show
 from aoe_reports.site.build import build_site
-from aoe_reports.site.listed import Listed
+from aoe_reports.site.listed import ListColumn, Listed
+from aoe_reports.site.render import render_page
+from aoe_reports.site.texts import Texts
 from aoe_reports.topics.records.options import RecordOptions
 
 pytestmark = pytest.mark.browser
@@ -457,8 +460,13 @@ def test_the_address_says_how_a_list_is_searched_and_filtered(tab: Tab, long_lis
     ]
     tab.go(f"{address_of(long_list)}#state=confirmed&sort=item&q=net")
     assert tab.run(LISTED) == ["net/op/op_20", "net/op/op_7"]
-    tab.go(f"{address_of(long_list)}#q=nothing-like-it&model=%00&sort=__proto__&page=-3")
-    assert (tab.run(COUNTED), tab.run(LISTED)) == ("No row matches.", [])
+    for asked in ("q=nothing-like-it&model=%00&sort=__proto__&page=-3", "model=only-tuned", "hardware=x&scope=none"):
+        tab.go(f"{address_of(long_list)}#{asked}")
+        assert (tab.run(COUNTED), tab.run(LISTED)) == ("No row matches.", []), asked
+    tab.go(f"{address_of(long_list)}#model=only-tuned")
+    tab.run("document.querySelector('.filters select').focus()")
+    tab.press("ArrowDown")
+    tab.wait_for(f"{COUNTED} === '1 to 100 of 127'")
     assert tab.complaints == []
 
 
@@ -476,6 +484,40 @@ def test_what_the_script_lists_is_what_the_page_had(tab: Tab, long_list: Path, s
             if not allowed:
                 assert ("The first 100 of 127 rows." in "".join(notes)) == (page == long_list)
         assert bodies[0] == bodies[1], page
+
+
+def test_numbers_are_sorted_by_their_values_those_of_each_unit_by_themselves(
+    tab: Tab, long_list: Path, tmp_path: Path
+) -> None:
+    """Times first, both ways; what is written with an exponent, or has a number in its unit, is sorted by its value."""
+    rows = [
+        ("time 2", 2.0, ""),
+        ("fast", 1.23457e7, "tokens/s"),
+        ("per", 12.0, "1/s"),
+        ("none", None, ""),
+        ("time 1", 1.0, ""),
+        ("slow", 900.0, "tokens/s"),
+    ]
+    names, keys, units = zip(*rows, strict=True)
+    texts = ["" if key is None else f"{key:,.6g} {unit}" for _, key, unit in rows]
+    listed = Listed(
+        [ListColumn("item", "Item", names, "head"), ListColumn("after", "After", texts, "number", keys, units)], [], ""
+    )
+    site = tmp_path / "site"
+    shutil.copytree(long_list.parents[1] / "assets", site / "assets")
+    page = site / "series" / "index.html"
+    page.parent.mkdir()
+    frame = {"root": "../", "page": "series", "links": "", "twin": "index.json", "made_from": "", "report": ""}
+    page.write_bytes(render_page("list", Texts("en"), {"title": "All", "listed": listed, **frame}))
+    (page.parent / Listed.file).write_bytes(listed.script)
+    tab.go(address_of(page))
+    for sort, order in (
+        ("-after", ["time 2", "time 1", "per", "fast", "slow", "none"]),
+        ("after", ["time 1", "time 2", "per", "slow", "fast", "none"]),
+    ):
+        tab.go(f"{address_of(page)}#sort={sort}")
+        assert tab.run(LISTED) == order
+    assert tab.complaints == []
 
 
 @pytest.fixture(scope="module")

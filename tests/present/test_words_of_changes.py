@@ -242,6 +242,17 @@ def test_what_is_suspected_comes_behind_what_is_proved_and_before_what_is_open()
         "Improved: step of net, rank 1 -10%"
     )
     assert night_headline(both[:1], incidents=[alone]) == "No open regression: 1 improved.", "it is only counted"
+    for saved, part_us, explained in (
+        (-600.0, -450.0, "; operator mm (MatMul) -75% explains 450.0 of 600.0 us per step."),
+        (-600.0, -700.0, "; operator mm (MatMul) -117% saves 700.0 us per step."),
+        (-600.0, 20.0, "."),
+        (600.0, -450.0, "."),  # the newest step is not faster
+    ):
+        operator = replace(part("mm", part_us), before_us=600.0, after_us=600.0 + part_us)
+        whole = replace(improved, attribution=attribution(saved, operator))
+        assert night_headline([whole, both[1]], incidents=[fresh]) == (
+            f"Improved: step of net, rank 1 -10% since 2026-01-04 (10.00 → 10.60 ms){explained}"
+        )
     recovered = [replace(one, state="recovered") for one in both]
     assert night_headline(recovered, incidents=[fresh]).startswith("Recovered: ")
 

@@ -5,9 +5,6 @@ from __future__ import annotations
 import json
 from typing import Any
 
-import numpy as np
-
-from aoe_reports.present.drawings.charts import code_of, coded_spark
 from aoe_reports.site.listed import Facet, ListColumn, Listed
 
 
@@ -25,9 +22,11 @@ def test_the_script_has_all_rows_and_the_page_the_first_hundred() -> None:
     listed = Listed(
         [
             ListColumn("item", "Item", names, "head", links=names, below=["op"] * 150),
-            ListColumn("change", "Change", ["", "+1.5%"] * 75, "number", looks=["", "minor"] * 75),
+            ListColumn(
+                "change", "Change", ["", "+1.5%"] * 75, "number", [None, 0.0151234567] * 75, looks=["", "minor"] * 75
+            ),
         ],
-        [Facet("rank", "Rank", [(str(number % 12), f"rank {number % 12}") for number in range(150)])],
+        [Facet("rank", "Rank", [(str(number % 12), f"rank {number % 12}") for number in range(150)], is_number=True)],
         "",
     )
     rows = called(listed)
@@ -36,7 +35,7 @@ def test_the_script_has_all_rows_and_the_page_the_first_hundred() -> None:
     assert item["texts"] == item["links"] == names
     assert item["below"] == {"words": ["op"], "of": [0] * 150}
     assert change == {
-        "key": "change", "kind": "number", "texts": {"words": ["", "+1.5%"], "of": [0, 1] * 75}, "below": [], "links": [],
+        "key": "change", "kind": "number", "keys": {"words": [None, 0.0151235], "of": [0, 1] * 75}, "units": [], "texts": {"words": ["", "+1.5%"], "of": [0, 1] * 75}, "below": [], "links": [],
         "looks": {"words": ["", "minor"], "of": [0, 1] * 75}, "marks": [],
     }  # fmt: skip
     (rank,) = rows["facets"]
@@ -55,10 +54,10 @@ def test_names_in_a_script_are_text() -> None:
     assert rows["facets"][0]["values"] == [[r"</script>\x202e\xdcff&"] * 2]
 
 
-def test_a_coded_sparkline_spans_its_box() -> None:
-    assert code_of(np.array([1.0, 3.0, 2.0])) == "0yh"
-    assert code_of(np.array([5.0, 5.0])) == "00"
-    svg = str(coded_spark("0yh", 1))
-    assert 'points="3 39 110 5 217 22"' in svg
-    assert 'd="M110 2V42"' in svg
-    assert 'class="mark"' not in str(coded_spark("0", -1))
+def test_numbers_of_any_length_are_put_in_order() -> None:
+    long = "1" * 5000  # more digits than int() takes
+    keys = ["none", long, "10", "9"]
+    for is_number, order in ((True, ["9", "10", long, "none"]), (False, ["10", long, "9", "none"])):
+        facet = Facet("rank", "Rank", [(key, key) for key in keys], is_number=is_number)
+        (listed,) = called(Listed([ListColumn("item", "Item", keys)], [facet], ""))["facets"]
+        assert [key for key, _ in listed["values"]] == order

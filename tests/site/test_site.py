@@ -161,7 +161,7 @@ def test_what_is_accepted_is_shown_as_accepted(cli: Cli, store: Path, tmp_path: 
     assert cli("site", "--store", mine, "-o", site).code == 0
     (step,) = (one for one in incident["members"] if one["scope"] == "step")
     front = Page((site / "index.html").read_text())
-    assert "No model is slower." in front.text
+    assert "No model is slower but for what is acknowledged." in front.text
     assert "Slower, and acknowledged." in front.text
     page = Page((site / "series" / f"{step['series_id']}.html").read_text())
     day = cli("store", "history", "acks", "--store", mine, "--format", "json").json["rows"][0]["when"][:10]

@@ -27,7 +27,6 @@ from aoe_reports.model.history.changes import (
     IncidentChange,
     OperatorChange,
     SeriesChange,
-    StepAttribution,
     SuspectedCause,
     ToldFact,
     by_effect,
@@ -475,7 +474,7 @@ def _explanation(
     if any(cause.kind != "operator" for cause in causes):
         return _explained(causes, models, lead)
     if lead.attribution:
-        return largest_part(lead.attribution)
+        return largest_part(lead)
     if lead.scope not in WHOLE:
         return None
     one = next((row for row in slower if row.scope == "op" and row.since == lead.since), None)
@@ -509,17 +508,23 @@ def _part_words(what: str, part_ns: float, total_ns: float) -> Text:
     return say("{what} adds {part} {unit} per step", what=what, part=part, unit=unit)
 
 
-def largest_part(attribution: StepAttribution) -> str | None:
-    """The part of a slower step that grew most: an operator, communication or free time; None where the newest step is no slower."""
-    total_us = attribution.total_us
-    operators = sorted(attribution.operators, key=lambda one: -one.difference_us)[:1]
+def largest_part(step: SeriesChange) -> str | None:
+    """The part of a step that grew most, of a faster one that shrank most; None where the newest step did not change that way.
+
+    It is an operator, communication or free time.
+    """
+    attribution = step.attribution
+    if attribution is None:
+        return None
+    total_us, way = attribution.total_us, -1 if (step.change or 0.0) < 0 else 1
+    operators = sorted(attribution.operators, key=lambda one: -way * one.difference_us)[:1]
     parts: list[tuple[float, str]] = [
         *((operator.difference_us, _changed_operator(operator)) for operator in operators),
         (attribution.communication_not_overlapped_us or 0.0, say("communication that is not overlapped")),
         (attribution.free_us or 0.0, say("free time")),
     ]
-    part_us, what = max(parts, key=lambda part: part[0])
-    if part_us <= 0 or total_us <= 0:
+    part_us, what = max(parts, key=lambda part: way * part[0])
+    if way * part_us <= 0 or way * total_us <= 0:
         return None
     return _part_words(what, part_us * 1e3, total_us * 1e3)
 

@@ -9,7 +9,7 @@ from markupsafe import Markup
 
 from aoe_reports.model.pictures.waterfall import WaterfallPicture
 from aoe_reports.model.texts import in_value
-from aoe_reports.present.drawings.waterfall import axis_of, time_of
+from aoe_reports.present.drawings.waterfall import axis_of, axis_words, legend_of_waterfall, time_of
 from aoe_reports.site.cells import words
 from aoe_reports.site.texts import Texts
 
@@ -57,6 +57,20 @@ def stacked_bars(rows: Sequence[tuple[str, Sequence[tuple[str, float]], str, str
                 start += size
         made.append(Bar(label, pieces, value, said))
     return bars(made)
+
+
+class WaterfallFigure(NamedTuple):
+    """The change of a step as bars, where they begin, and (class, words) of each kind of bar."""
+
+    bars: Markup
+    axis: str
+    legend: Sequence[tuple[str, str]]
+
+
+def waterfall_figure(picture: WaterfallPicture, text: Texts) -> WaterfallFigure:
+    """What a page shows of a picture."""
+    axis = text.translated(axis_words(picture))
+    return WaterfallFigure(waterfall_bars(picture, text), axis, legend_of_waterfall(picture, text.language))
 
 
 def waterfall_bars(picture: WaterfallPicture, text: Texts) -> Markup:

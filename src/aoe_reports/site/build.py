@@ -129,7 +129,7 @@ class _Builder:
         self.report = report
         self.counts = {kind: {"pages": 0, "written": 0, "unchanged": 0, "removed": 0} for kind in KINDS}
         self.pages = frozenset(series.id for series in facts.series if series.has_page)
-        self.accepted = frozenset(series.id for series in facts.series if state_of(series.row) == "acknowledged")
+        self.rows = {series.id: series.row for series in facts.series}
         nights = facts.nights
         self.made_from = (
             text(
@@ -197,7 +197,7 @@ class _Builder:
     def _series(self, series: SeriesFacts) -> None:
         runs = self.facts.by_id
         differences = differences_of(series, runs)
-        together = together_with(series, self.facts.incidents, self.accepted)
+        together = together_with(series, self.facts.incidents, self.rows)
         incident = self.facts.incidents.get(series.row.incident or "")
         marks = Marks(versions_in(series, self.versions), past_in(series, self.facts.past_nights, self.text))
         paths = [side.folder for side in sides_of(series, runs)]

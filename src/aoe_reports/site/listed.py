@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
-from aoe_reports.present.drawings.charts import coded_spark
+from aoe_reports.present.drawings.charts import sparkline
 from aoe_reports.present.values import plain
 from aoe_reports.site.as_json import as_script
 from aoe_reports.site.cells import Table, cell, drawn, head, marked, short, stated
@@ -22,6 +22,10 @@ class ListColumn:
     texts: Sequence[str]
     """Of a spark the codes of `charts.code_of`."""
     kind: Literal["head", "text", "number", "state", "spark"] = "text"
+    keys: Sequence[float | None] = ()
+    """Of numbers what they are sorted by, None for none; all else is sorted by its text."""
+    units: Sequence[str] = ()
+    """Rows of different units are not compared: those of each unit are sorted by themselves, the empty unit first."""
     below: Sequence[str] = ()
     """The smaller lines."""
     links: Sequence[str] = ()
@@ -39,6 +43,8 @@ class Facet:
     name: str
     label: str
     values: Sequence[tuple[str, str]]
+    is_number: bool = False
+    """Whether its keys are numbers, but for some words."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +67,7 @@ class Listed:
         """The first rows."""
         columns = [(one.title, "number" if one.kind == "number" else "text") for one in self.columns]
         rows = [[_cell(one, row) for one in self.columns] for row in range(min(self.shown, len(self)))]
-        return Table(columns, rows)
+        return Table(columns, rows, stacks=True)
 
     @property
     def script(self) -> bytes:
@@ -71,6 +77,8 @@ class Listed:
                 {
                     "key": one.key,
                     "kind": one.kind,
+                    "keys": _encoded([*map(_rounded, one.keys)]),
+                    "units": _encoded([*map(plain, one.units)]),
                     "texts": _encoded([*map(_shown, one.texts)]),
                     "below": _encoded([*map(_shown, one.below)]),
                     "links": _encoded(one.links),
@@ -89,6 +97,11 @@ def _shown(text: str) -> str:
     return short(plain(text))
 
 
+def _rounded(key: float | None) -> float | None:
+    """A key with more digits than are shown, and no more bytes than it needs."""
+    return None if key is None else float(f"{key:.6g}")
+
+
 def _encoded(values: Sequence[Any]) -> Any:
     """Values as they are, or as numbers of their distinct ones where these are few."""
     distinct = {value: number for number, value in enumerate(dict.fromkeys(values))}
@@ -99,7 +112,7 @@ def _encoded(values: Sequence[Any]) -> Any:
 
 def _facet(facet: Facet) -> Mapping[str, Any]:
     """A facet with its distinct values, and of each row the number of its value."""
-    distinct = sorted(set(facet.values), key=_by_number)
+    distinct = sorted(set(facet.values), key=_by_number if facet.is_number else None)
     numbers = {value: number for number, value in enumerate(distinct)}
     return {
         "name": facet.name,
@@ -110,9 +123,9 @@ def _facet(facet: Facet) -> Mapping[str, Any]:
 
 
 def _by_number(value: tuple[str, str]) -> tuple[bool, int, str]:
-    """Ranks as numbers, everything else by its text."""
-    key, text = value
-    return not key.isdecimal(), int(key) if key.isdecimal() else 0, text
+    """Numbers before words; of numbers without leading zeros a longer one is larger."""
+    key, _ = value
+    return not key.isdecimal(), len(key), key
 
 
 def _cell(column: ListColumn, row: int) -> str:
@@ -122,7 +135,7 @@ def _cell(column: ListColumn, row: int) -> str:
     if column.kind == "head":
         return head(text, link, below)
     if column.kind == "spark":
-        return drawn(coded_spark(text, column.marks[row]))
+        return drawn(sparkline(text, column.marks[row]))
     if column.kind == "state" and text:
         return stated(column.looks[row], text)
     if column.kind == "number":

@@ -297,7 +297,7 @@ def _series(
     verdicts, first = _verdicts(histories, judged, regressions, start)
     whole = _look_back(judged, gone, regressions.budget.false_alarms_per_year)
     newest = _newest(history, since, left_out)
-    parts = _parts(history)
+    parts = _parts(history, since)
     every = regressions.detected.judged.histories.labels
     paged = paged_series(regressions.detected.judged.histories.labels, regressions.incidents)
 
@@ -347,11 +347,14 @@ _Parts = dict[str, tuple[float | None, ...]]
 """Of each run of a step the mean ms of its parts."""
 
 
-def _parts(history: History) -> dict[str, _Parts]:
-    """The parts of the steps of each series, as far as its records have them."""
-    steps = pl.DataFrame(history.records(("series_id", "run_id", "metrics"), [equals("scope", "step")]))
+def _parts(history: History, since: str) -> dict[str, _Parts]:
+    """The parts of the steps of each series in the nights that are watched, as far as its records have them as numbers."""
+    where: Where = [equals("scope", "step"), *([equals("night", since, ">=")] if since else [])]
+    steps = pl.DataFrame(history.records(("series_id", "run_id", "metrics"), where))
     metrics = pl.col("metrics").cast(pl.String)
-    read = [metrics.str.json_path_match(f"$.{name}_ms_mean").cast(pl.Float64).alias(name) for name in PARTS]
+    read = [
+        metrics.str.json_path_match(f"$.{name}_ms_mean").cast(pl.Float64, strict=False).alias(name) for name in PARTS
+    ]
     known: dict[str, _Parts] = defaultdict(dict)
     for series_id, run_id, *parts in steps.select("series_id", "run_id", *read).iter_rows():
         known[series_id][run_id] = tuple(parts)

@@ -21,6 +21,7 @@ from aoe_reports.present.drawings.charts import (
     Noted,
     bar,
     card_chart,
+    code_of,
     days_of,
     grouped,
     history_chart,
@@ -101,9 +102,9 @@ def test_the_bars_of_a_waterfall_end_where_the_whole_does(parts: list[tuple[str,
 
 
 def test_small_charts_say_what_they_show() -> None:
-    spark = ET.fromstring(str(sparkline([3.0, None, 1.0], 1, "three nights")))
-    assert (spark.get("role"), spark.get("aria-label")) == ("img", "three nights")
-    assert str(sparkline([], None, "")) == ""
+    spark = ET.fromstring(str(sparkline(code_of(np.array([3.0, 1.0])), 1, "two nights")))
+    assert (spark.get("role"), spark.get("aria-label")) == ("img", "two nights")
+    assert str(sparkline(code_of(np.array([])), -1)) == ""
 
 
 def test_dates_are_days() -> None:
@@ -231,12 +232,20 @@ def test_one_night_is_a_dot_and_none_is_nothing() -> None:
 
 
 def test_a_sparkline_spans_its_box_and_ends_in_a_dot() -> None:
-    svg = sparkline([1.0, None, 3.0, 2.0], 2, "words")
-    assert points(str(svg)) == [(3.0, 39.0), (146.0, 5.0), (217.0, 22.0)]
-    assert attributes(svg, "circle") == [{"class": "dot", "cx": "217", "cy": "22.0", "r": "2.5"}]
-    assert attributes(svg, "path") == [{"class": "mark", "d": "M146 2V42"}]
-    assert points(str(sparkline([4.0], None, ""))) == [(3.0, 39.0)]
-    assert attributes(sparkline([4.0, 4.0], None, ""), "path") == []
+    svg = sparkline(code_of(np.array([1.0, 3.0, 2.0])), 1)
+    assert points(str(svg)) == [(3.0, 39.0), (110.0, 5.0), (217.0, 22.0)]
+    assert attributes(svg, "circle") == [{"class": "dot", "cx": "217", "cy": "22", "r": "2.5"}]
+    assert attributes(svg, "path") == [{"class": "mark", "d": "M110 2V42"}]
+    assert 'aria-hidden="true"' in svg
+    assert points(str(sparkline(code_of(np.array([4.0])), -1))) == [(3.0, 39.0)]
+    assert code_of(np.array([1.0, 3.0, 2.0])) == "0yh"
+    assert attributes(sparkline("00", -1), "path") == []
+
+
+@pytest.mark.parametrize(("height", "high"), [(150, 42.0), (150, 100.0), (240, 101.0), (300, 101.0)])
+def test_a_chart_has_three_lines_at_least_and_a_large_one_no_fewer_than_others(height: int, high: float) -> None:
+    svg = history_chart(np.arange(730_000, 730_002), np.array([1.0, high]), [], None, [], "", frame=Frame(960, height))
+    assert len([path for path in attributes(svg, "path") if path["class"] == "grid"]) >= 3
 
 
 @pytest.mark.parametrize(
@@ -276,7 +285,7 @@ def test_a_waterfall_has_a_row_for_each_part_and_one_for_the_whole() -> None:
         return left + value * (right - left) / 30
 
     rects = attributes(svg, "rect")
-    assert [one["class"] for one in rects] == ["slower", "quicker", "slower", "slower"]
+    assert [one["class"] for one in rects] == ["longer", "shorter", "longer", "longer"]
     assert [(one["x"], one["y"], one["width"]) for one in rects] == [
         (f"{x(0):.1f}", "6", f"{x(30) - x(0):.1f}"),
         (f"{x(20):.1f}", "30", f"{x(30) - x(20):.1f}"),

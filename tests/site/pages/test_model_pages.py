@@ -69,7 +69,7 @@ def test_steps_are_listed_by_rank_and_runs_from_the_newest(root: Path) -> None:
     assert len(told["runs"]) == NIGHTS
     steps = html[html.index('id="h-steps"') : html.index('id="h-runs"')]
     assert re.findall(r"step, rank (\d)</a>", steps) == ["1", "0"]
-    nights = re.findall(r"<td class=\"text\">(2026-\d\d-\d\d)</td>", html[html.index('id="h-runs"') :])
+    nights = re.findall(r'<td data-title="Night" class="text">(2026-\d\d-\d\d)</td>', html[html.index('id="h-runs"') :])
     assert nights == sorted((run["night"] for run in told["runs"]), reverse=True)[:30]
 
 
@@ -272,10 +272,12 @@ def figures_of(html: str) -> list[tuple[str, str, dict[str, Any]]]:
 def test_the_step_and_its_parts_are_drawn_over_the_same_nights(ranked: Path) -> None:
     html = (ranked / "models" / "net.html").read_text()
     (title, drawing, data), *parts = figures_of(html)
-    assert title == "step, rank 5, the last 24 nights"  # the longest
+    (rank,) = re.findall(r"^step, rank (\d), the last 24 nights$", title)
+    span = r"between \S+ ms and \S+ ms"
+    assert re.findall(span, drawing) == re.findall(span, (ranked / "index.html").read_text())[:1]  # as its card
     assert [title for title, _, _ in parts] == ["Computing (ms)", "Communication, not overlapped (ms)", "Free (ms)"]
     newest = max((ranked / "runs").glob("2026*.json"))
-    (steps,) = (step for step in json.loads(newest.read_text())["steps"] if step["rank_id"] == 5)
+    (steps,) = (step for step in json.loads(newest.read_text())["steps"] if step["rank_id"] == int(rank))
     for (_, _, part), name in zip(parts, ("computing_ms", "communication_ms", "free_ms"), strict=True):
         assert part["span"] == data["span"]
         assert part["days"] == data["days"]
@@ -286,6 +288,25 @@ def test_the_step_and_its_parts_are_drawn_over_the_same_nights(ranked: Path) -> 
     assert drawing.count('class="gap"') == 1
     assert "Dates without a run: 2." in drawing
     assert "dates without a run</span>" in html
+    legend = html[html.index('<p class="legend"') :]
+    assert "level shift</span>" in legend
+    assert "numbered: an incident began</span>" in legend
+    assert "new version</span>" not in legend  # no run says its version
+
+
+def test_a_part_that_is_no_number_or_always_zero_has_no_chart(cli: Cli, tmp_path: Path) -> None:
+    for number in range(6):
+        write_night(tmp_path / "net" / str(number), number, Night((Kernel("op", "Add", 100.0),)))
+    lines = cli("ingest", tmp_path / "net", "--dry-run", "--workload", "net").out.splitlines()
+    records = [json.loads(line) for line in lines]
+    for record in records:
+        if "computing_ms_mean" in record["metrics"]:
+            record["metrics"] |= {"computing_ms_mean": "1.5 ms", "communication_not_overlapped_ms_mean": 0}
+    (tmp_path / "r.jsonl").write_text("".join(json.dumps(record) + "\n" for record in records))
+    assert cli("ingest", tmp_path / "r.jsonl", "--store", tmp_path / "store").code == 0
+    build_site(str(tmp_path / "store"), tmp_path / "site")
+    titles = [title for title, _, _ in figures_of((tmp_path / "site" / "models" / "net.html").read_text())]
+    assert titles == ["step, rank 0, the last 6 nights", "Free (ms)"]
 
 
 def test_operators_are_ordered_by_what_they_add_to_the_step_once_for_all_ranks(ranked: Path) -> None:
@@ -294,10 +315,10 @@ def test_operators_are_ordered_by_what_they_add_to_the_step_once_for_all_ranks(r
     rows = [" ".join(unescape(re.sub(r"<[^>]+>", " ", row)).split()) for row in section.split("<tr>")[2:]]
     assert [row.split()[0] for row in rows] == ["quicker", "slower", "small"]
     quicker, slower, _ = rows
-    assert re.match(r"quicker MatMulV2 · 8,7;7,8 · Rank \d, most of 6 ranks -\d\d\.\d+ -[\d.]+%", quicker)
+    assert re.match(r"quicker MatMulV2 · 8,7;7,8 · 6 ranks, most on rank \d -\d\d\.\d+ -[\d.]+%", quicker)
     assert quicker.endswith("2026-03-19 improved")
     assert slower.endswith("2026-03-19 slower")
-    numbers = re.match(r"slower .* ranks \+([\d.]+) \S+ ([\d.]+) → ([\d.]+) ", slower)
+    numbers = re.match(r"slower .* rank \d \+([\d.]+) \S+ ([\d.]+) → ([\d.]+) ", slower)
     assert numbers is not None
     effect_us, before_ms, after_ms = map(float, numbers.groups())
     assert effect_us == pytest.approx(1000 * (after_ms - before_ms), rel=0.01)  # a call a step

@@ -61,7 +61,7 @@ def page_of(site: tuple[Path, dict[str, SeriesChange]], name: str) -> tuple[str,
     return " ".join(unescape(re.sub(r"<[^>]+>", " ", html)).split()), html
 
 
-@pytest.mark.parametrize(("name", "word"), [("up", "slower"), ("down", "quicker"), ("accepted", "slower")])
+@pytest.mark.parametrize(("name", "word"), [("up", "slower"), ("down", "faster"), ("accepted", "slower")])
 def test_a_change_is_said_with_its_interval_and_its_times(
     site: tuple[Path, dict[str, SeriesChange]], name: str, word: str
 ) -> None:

@@ -11,7 +11,7 @@ import pytest
 
 from aoe_reports.model.classes import declared_fields
 from aoe_reports.model.history.changes import Acknowledged, SeriesChange
-from aoe_reports.site.pages.triage import effect_lower_bound, group_of, grouped, look_of, slower_word, state_of
+from aoe_reports.site.pages.triage import effect_lower_bound, group_of, grouped, look_of, slower_word, state_of, tone_of
 
 ROW = SeriesChange(**{**dict.fromkeys(declared_fields(SeriesChange)), "series_id": "s", "workload": "net", "scope": "op", "state": "confirmed", "since": "2026-01-05", "change": 0.1})  # type: ignore[arg-type] # fmt: skip
 ACK = Acknowledged(kind="ack", id="a", who="me", when="now", reason="known")
@@ -111,3 +111,21 @@ def test_the_largest_effect_comes_first_an_unknown_one_before_what_is_too_small_
 )
 def test_a_change_has_the_colour_of_its_effect_on_the_step(known: Mapping[str, Any], look: str) -> None:
     assert look_of(row(**{"better": "lower", **known})) == look
+
+
+@pytest.mark.parametrize(
+    ("rows", "tone"),
+    [
+        ([], "calm"),
+        ([{"state": None, "change": None}], "calm"),
+        ([{"state": "improved", "change": -0.1}], "good"),
+        ([{"state": "recovered", "change": -0.1}], "good"),
+        ([{"state": "improved", "change": -0.1, "step_share": -0.001}], "calm"),
+        ([{"state": "suspect", "change": -0.1}], "calm"),
+        ([{"state": "improved", "change": -0.1}, {"state": "suspect"}], "odd"),
+        ([{"state": "improved", "change": -0.1}, {"state": "suspect"}, {}], "bad"),
+        ([{"acknowledged": ACK}], "calm"),
+    ],
+)
+def test_a_headline_has_the_colour_of_the_worst_that_matters(rows: list[Mapping[str, Any]], tone: str) -> None:
+    assert tone_of([row(**{"better": "lower", "moves": (), **known}) for known in rows]) == tone

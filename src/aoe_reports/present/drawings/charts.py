@@ -97,7 +97,7 @@ def history_chart(
     marked = [] if noted.baseline is None else [noted.baseline]
     low = min(float(times.min()), min(ends, default=math.inf) / spread, *marked)
     high = max(float(times.max()), max(ends, default=-math.inf) * spread, *marked)
-    ticks = _ticks(low, high, 4 if frame.height == HEIGHT else 2)
+    ticks = _enough_ticks(low, high, 4 if frame.height >= HEIGHT else 2)
     low, high = min(low, ticks[0]), max(high, ticks[-1])
     first, last = frame.span or (int(days[0]), int(days[-1]))
     x = _Axis(first, max(last, first + 1), _LEFT, frame.width - _RIGHT)
@@ -210,6 +210,15 @@ def _ticks(low: float, high: float, wanted: int = 4) -> list[float]:
     return [round(number * step, 12) for number in range(first, math.floor(high / step) + 1)] or [low]
 
 
+MIN_TICKS = 3
+
+
+def _enough_ticks(low: float, high: float, wanted: int) -> list[float]:
+    """Round numbers between two values, more than wanted where those would be fewer than MIN_TICKS."""
+    choices = (_ticks(low, high, count) for count in range(wanted, 2 * MIN_TICKS + 1))
+    return max(choices, key=lambda ticks: min(len(ticks), MIN_TICKS))
+
+
 FEW_DAYS = 10
 """Over fewer days only the ends are named."""
 
@@ -276,44 +285,30 @@ def card_chart(
 SPARK_WIDTH, SPARK_HEIGHT = 220, 44
 
 
-def sparkline(values: Sequence[float | None], mark: int | None, words: str) -> Markup:
-    """A small line of values; `mark` is the place at which something changed."""
-    known = [(place, value) for place, value in enumerate(values) if value is not None]
-    if not known:
-        return Markup()
-    low, high = min(value for _, value in known), max(value for _, value in known)
-    x = _Axis(0, max(len(values) - 1, 1), 3, SPARK_WIDTH - 3)
-    y = _Axis(low, high if high > low else low + 1, SPARK_HEIGHT - 5, 5)
-    points = " ".join(f"{x(place):.0f} {y(value):.1f}" for place, value in known)
-    place, value = known[-1]
-    marked = "" if mark is None else f'<path class="mark" d="M{x(mark):.0f} 2V{SPARK_HEIGHT - 2}"/>'
-    return Markup(
-        f'<svg viewBox="0 0 {SPARK_WIDTH} {SPARK_HEIGHT}" class="spark" role="img" aria-label="{as_text(words)}">{marked}'
-        f'<polyline class="line" points="{points}"/><circle class="dot" cx="{x(place):.0f}" cy="{y(value):.1f}" r="2.5"/></svg>'
-    )
-
-
 _LEVELS = np.frombuffer(b"0123456789abcdefghijklmnopqrstuvwxyz", dtype=np.uint8)[: SPARK_HEIGHT - 9]
 """What the heights of a coded sparkline are called: digits of base 36, a pixel each."""
 
 
 def code_of(values: Floats) -> str:
-    """Values as the heights of a sparkline, a digit each; what `coded_spark` and `assets/list.js` draw."""
+    """Values as the heights of a sparkline, a digit each; what `sparkline` and `assets/list.js` draw."""
+    if not len(values):
+        return ""
     low, high = float(values.min()), float(values.max())
     heights = np.rint((values - low) * ((len(_LEVELS) - 1) / (high - low if high > low else 1.0)))
     return _LEVELS[heights.astype(np.int64)].tobytes().decode()
 
 
-def coded_spark(code: str, mark: int) -> Markup:
-    """A sparkline in a row that says the same in words; `mark` is the place of a change, -1 for none."""
+def sparkline(code: str, mark: int, words: str = "") -> Markup:
+    """A small line of coded values; `mark` is the place of a change, -1 for none. Without words it is hidden: its row says the same."""
     if not code:
         return Markup()
     x = _Axis(0, max(len(code) - 1, 1), 3, SPARK_WIDTH - 3)
     places = [f"{int(x(place) + 0.5)} {SPARK_HEIGHT - 5 - int(digit, 36)}" for place, digit in enumerate(code)]
     marked = f'<path class="mark" d="M{int(x(mark) + 0.5)} 2V{SPARK_HEIGHT - 2}"/>' if mark >= 0 else ""
     last_x, last_y = places[-1].split(" ")
+    seen = f'role="img" aria-label="{as_text(words)}"' if words else 'aria-hidden="true"'
     return Markup(
-        f'<svg viewBox="0 0 {SPARK_WIDTH} {SPARK_HEIGHT}" class="spark" aria-hidden="true">{marked}'
+        f'<svg viewBox="0 0 {SPARK_WIDTH} {SPARK_HEIGHT}" class="spark" {seen}>{marked}'
         f'<polyline class="line" points="{" ".join(places)}"/><circle class="dot" cx="{last_x}" cy="{last_y}" r="2.5"/></svg>'
     )
 
@@ -358,7 +353,7 @@ def waterfall(parts: Sequence[tuple[str, float]], whole: tuple[str, float], word
     for place, (name, start, end, size) in enumerate(rows):
         top = _BAR_ROW * place + 6
         left, right = sorted((x(start), x(end)))
-        kind = "slower" if size > 0 else "quicker"
+        kind = "longer" if size > 0 else "shorter"
         shown = f"{size:+,.1f}" if abs(size) >= 1 else f"{size:+,.3f}"
         drawn.append(
             f'{_name_of_bar(name, top)}<rect class="{kind}" x="{left:.1f}" y="{top}" width="{max(right - left, 1):.1f}" height="16"/>'

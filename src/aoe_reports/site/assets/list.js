@@ -9,8 +9,6 @@
 
   const say = (words, values) => words.replace(/\{(\w+)\}/g, (_, name) => String(values[name]));
   const decoded = (values) => (values.words ? values.of.map((number) => values.words[number]) : values);
-  // "+1,234%" is a number, too
-  const numberIn = (text) => parseFloat(text.replace(/[^-+.\d]/g, ""));
 
   function make(tag, text, kind) {
     const made = document.createElement(tag);
@@ -25,7 +23,7 @@
     return made;
   }
 
-  // the same as charts.coded_spark draws
+  // the same as charts.sparkline draws
   function spark(code, mark) {
     const x = (place) => Math.round(3 + (place * (WIDTH - 6)) / Math.max(code.length - 1, 1));
     const points = Array.from(code, (digit, place) => `${x(place)} ${HEIGHT - 5 - parseInt(digit, 36)}`);
@@ -40,6 +38,7 @@
     const text = column.texts[row], look = column.looks[row];
     const made = make(column.kind === "head" ? "th" : "td");
     if (column.kind === "head") made.scope = "row";
+    else made.dataset.title = column.title;
     if (column.kind === "spark") {
       if (text) made.append(spark(text, column.marks[row]));
       return made;
@@ -59,11 +58,11 @@
   }
 
   function show(list) {
-    const columns = list.columns.map((column) => ({
-      ...column, texts: decoded(column.texts), below: decoded(column.below), links: decoded(column.links),
-      looks: decoded(column.looks), marks: decoded(column.marks),
+    const titles = [...frame.querySelectorAll("thead th")];
+    const columns = list.columns.map((column, at) => ({
+      ...column, title: titles[at].textContent, keys: decoded(column.keys), units: decoded(column.units), texts: decoded(column.texts),
+      below: decoded(column.below), links: decoded(column.links), looks: decoded(column.looks), marks: decoded(column.marks),
     }));
-    const facets = list.facets.filter((facet) => facet.values.length > 1);
     const every = columns[0].texts.map((_, row) => row);
     const searched = columns.filter((column) => column.kind === "head" || column.kind === "text");
     const haystack = every.map((row) =>
@@ -86,22 +85,24 @@
       const downwards = wanted.startsWith("-");
       const column = columns.find((one) => one.key === wanted.replace("-", "") && one.kind !== "spark");
       if (!column) return rows;
-      const isNumber = column.kind === "number", way = downwards ? -1 : 1;
-      const keys = new Map(rows.map((row) => [row, isNumber ? numberIn(column.texts[row]) : column.texts[row]]));
-      const missing = (key) => key === "" || Number.isNaN(key);
+      const way = downwards ? -1 : 1, keys = column.kind === "number" ? column.keys : column.texts;
+      const missing = (key) => key === "" || key === null;
+      const compared = (key, than) => (key < than ? -1 : key > than ? 1 : 0);
       return rows.sort((row, other) => {
-        const [key, than] = [keys.get(row), keys.get(other)];
+        const [key, than] = [keys[row], keys[other]];
         if (missing(key) || missing(than)) return missing(key) - missing(than) || row - other; // at the end, both ways
-        return way * (isNumber ? key - than : key < than ? -1 : key > than ? 1 : 0) || row - other;
+        const byUnit = column.units.length ? compared(column.units[row], column.units[other]) : 0;
+        return byUnit || way * compared(key, than) || row - other;
       });
     }
 
     function update() {
       const wanted = asked();
       const words = (wanted.get("q") || "").toLowerCase().split(/\s+/).filter(Boolean);
-      const chosen = facets.map((facet) => facet.values.findIndex(([key]) => key === wanted.get(facet.name)));
+      // of each facet the number of its value in the address: -1 for one that no row has
+      const chosen = list.facets.map((facet) => wanted.get(facet.name) ? facet.values.findIndex(([key]) => key === wanted.get(facet.name)) : false);
       const rows = sorted(every.filter((row) => words.every((word) => haystack[row].includes(word))
-        && facets.every((facet, at) => chosen[at] < 0 || facet.of[row] === chosen[at])), wanted.get("sort") || "");
+        && list.facets.every((facet, at) => chosen[at] === false || facet.of[row] === chosen[at])), wanted.get("sort") || "");
       const pages = Math.max(1, Math.ceil(rows.length / SHOWN));
       const page = Math.min(Math.max(1, Number(wanted.get("page")) || 1), pages);
       const shown = rows.slice((page - 1) * SHOWN, page * SHOWN);
@@ -112,7 +113,7 @@
       }));
       counted.textContent = rows.length ? say(said.range, { first: (page - 1) * SHOWN + 1, last: (page - 1) * SHOWN + shown.length, count: rows.length }) : said.none;
       if (search !== document.activeElement) search.value = wanted.get("q") || "";
-      selects.forEach((select, at) => { select.selectedIndex = chosen[at] + 1; });
+      selects.forEach((select, at) => { select.selectedIndex = chosen[at] === false ? 0 : chosen[at] < 0 ? -1 : chosen[at] + 1; });
       for (const [button, other] of [[previous, page - 1], [next, page + 1]]) {
         button.setAttribute("aria-disabled", String(other < 1 || other > pages)); // it keeps the focus
         button.onclick = () => { if (other >= 1 && other <= pages) ask({ page: String(other) }); };
@@ -135,7 +136,7 @@
     const heads = new Map();
     columns.forEach((column, at) => {
       if (column.kind === "spark") return;
-      const title = frame.querySelectorAll("thead th")[at], sorter = button(title.textContent), arrow = make("span");
+      const title = titles[at], sorter = button(column.title), arrow = make("span");
       arrow.setAttribute("aria-hidden", "true");
       const ways = column.kind === "number" ? ["-" + column.key, column.key, ""] : [column.key, "-" + column.key, ""];
       sorter.addEventListener("click", () => ask({ sort: ways[(ways.indexOf(asked().get("sort") || "") + 1) % 3] }));
@@ -151,7 +152,7 @@
     const label = make("label", said.search);
     label.append(search);
     controls.append(label);
-    const selects = facets.map((facet) => {
+    const selects = list.facets.map((facet) => {
       const select = make("select"), about = make("label", facet.label);
       for (const [key, text] of [["", said.all], ...facet.values]) {
         const option = make("option", text || NONE);
@@ -160,7 +161,7 @@
       }
       select.addEventListener("change", () => ask({ [facet.name]: select.value }));
       about.append(select);
-      controls.append(about);
+      if (facet.values.length > 1) controls.append(about);
       return select;
     });
     const pager = make("nav", null, "pager"), previous = button(said.previous), next = button(said.next), counted = make("output");

@@ -118,7 +118,7 @@ def model_cards(facts: StoreFacts, models: Mapping[str, ModelFacts], text: Texts
 
 
 def _model(name: str, model: ModelFacts, nights: Sequence[str], text: Texts) -> _Model:
-    lead = _lead_of(model.series, nights)
+    lead = lead_of(model.series, nights)
     last = model.last_night(nights)
     groups = listed_incidents(model, nights, text, name)
     listed = sorted(
@@ -142,8 +142,11 @@ def _is_of_operators(listed: ListedIncident) -> bool:
     return listed.lead.row.scope not in NOTICED and listed.effect is not None and not is_small(listed.effect)
 
 
-def _lead_of(series: Sequence[SeriesFacts], nights: Sequence[str]) -> SeriesFacts | None:
-    """What a user notices of a model that got worst, a step before its metrics; where nothing changed, its longest step."""
+def lead_of(series: Sequence[SeriesFacts], nights: Sequence[str]) -> SeriesFacts | None:
+    """What a user notices of a model that got worst, a step before its metrics; where nothing changed, its longest step.
+
+    Its card and the large chart of its page are of it.
+    """
     wholes = [one_series for one_series in series if one_series.row.scope in _NOTICED and one_series.nights]
     return min(wholes, key=lambda one_series: _worst_first(one_series, nights), default=None)
 
@@ -158,6 +161,7 @@ def _worst_first(series: SeriesFacts, nights: Sequence[str]) -> tuple[object, ..
     lost = loss(row.change or 0.0, row.better) if group else 0.0
     return (
         _urgency(row, group),
+        not series.watched,
         _NOTICED[row.scope],
         -abs(lost),
         row.scope != "step",

@@ -22,11 +22,11 @@ from aoe_reports.model.history.runs import StepTimes
 from aoe_reports.model.shares import signed_percent
 from aoe_reports.model.texts import N_
 from aoe_reports.model.time_units import MAX_SPAN, times_in_one_unit
-from aoe_reports.present.drawings.waterfall import ROOM, axis_words, legend_of_waterfall
+from aoe_reports.present.drawings.waterfall import ROOM
 from aoe_reports.present.values import plain, show
 from aoe_reports.site.amounts import TimeColumn, effect_cell, in_own_unit
 from aoe_reports.site.as_json import as_json
-from aoe_reports.site.bars import waterfall_bars
+from aoe_reports.site.bars import waterfall_figure
 from aoe_reports.site.cells import Columns, Table, cell, head, stated
 from aoe_reports.site.pages.changes import (
     CAUSE_WORDS,
@@ -421,7 +421,7 @@ _SCRIPT: Mapping[str, str] = N_(
         "only_baseline": "baseline only",
         "only_candidate": "candidate only",
         "change_slower": "A step{where} takes {after} instead of {before}: {change}, slower.",
-        "change_quicker": "A step{where} takes {after} instead of {before}: {change}, quicker.",
+        "change_quicker": "A step{where} takes {after} instead of {before}: {change}, faster.",
         "change_minor": (
             "A step{where} takes {after} instead of {before}: {change}, less than {floor}, by which a step differs "
             "from night to night anyway."
@@ -500,7 +500,7 @@ def comparison_page(comparison: RunComparison, text: Texts) -> Content:
         "about": about_baseline(pair, text),
         "said": _change_words(comparison, text),
         "over_nights": f"series/{file_name(pair.series)}.html" if pair.series else "",
-        "waterfall": None if change is None or not change.parts else _waterfall(change, text),
+        "waterfall": None if change is None or not change.parts else waterfall_figure(picture_of(change), text),
         "reasons": [_reason(reason, text) for reason in comparison.not_comparable],
         "sides": [
             (name, f"{run.night} · {run.run_id}", f"runs/{file_name(run.run_id)}.html")
@@ -561,15 +561,6 @@ def _change_words(comparison: RunComparison, text: Texts) -> str:
     if not named:
         return said
     return text.joined(" ", (said, text(_SCRIPT["largest_parts"], parts=text.joined(", ", named))))
-
-
-def _waterfall(change: StepChange, text: Texts) -> Context:
-    picture = picture_of(change)
-    return {
-        "bars": waterfall_bars(picture, text),
-        "axis": text.translated(axis_words(picture)),
-        "legend": legend_of_waterfall(picture, text.language),
-    }
 
 
 def about_baseline(pair: Pair, text: Texts) -> str:

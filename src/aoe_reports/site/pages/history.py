@@ -125,6 +125,8 @@ class HistoryFigure(NamedTuple):
     has_baseline: bool
     gaps: int
     """Dates without a run."""
+    marks: Marks
+    """The nights that it names."""
 
 
 def history_figure(
@@ -139,16 +141,20 @@ def history_figure(
         banded=look.sigma is not None,
         has_baseline=baseline_of(series.row) is not None,
         gaps=sum(count for _, count in gaps_in(days[look.start :].tobytes())),
+        marks=_marks_from(look.start, marks),
     )
+
+
+def _marks_from(start: int, marks: Marks) -> Marks:
+    """The nights that a chart of the nights from `start` on names, counted from there."""
+    return Marks(*([mark._replace(place=mark.place - start) for mark in some if mark.place >= start] for some in marks))
 
 
 def history_drawing(series: SeriesFacts, look: Look, marks: Marks, text: Texts, frame: Frame = LARGE) -> Markup:
     """What a look at a series shows, without a script."""
     start, values = look.start, series.values[look.start :]
     levels = [Level(one.start - start, one.until - start, one.first, one.last) for one in look.levels]
-    shown = Marks(
-        *([mark._replace(place=mark.place - start) for mark in some if mark.place >= start] for some in marks)
-    )
+    shown = _marks_from(start, marks)
     days = days_of(series.nights)[start:]
     return history_chart(
         days,

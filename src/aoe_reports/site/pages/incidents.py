@@ -21,7 +21,7 @@ from aoe_reports.model.history.changes import (
     is_small,
 )
 from aoe_reports.model.texts import say
-from aoe_reports.present.drawings.charts import sparkline
+from aoe_reports.present.drawings.charts import code_of, sparkline
 from aoe_reports.present.night import largest_part
 from aoe_reports.present.reports.incidents import effect_of
 from aoe_reports.present.reports.night_words import subject_words
@@ -256,19 +256,23 @@ def shapes_of(row: ListedIncident, text: Texts) -> str:
 
 
 def largest_part_of(series: SeriesFacts, text: Texts) -> str:
-    """The part of a slower step that grew most, where it is known."""
-    attribution = series.row.attribution
-    part = None if attribution is None else largest_part(attribution)
+    """The part of a step that changed most, where it is known."""
+    part = largest_part(series.row)
     return "" if part is None else text.translated(part)
 
 
+def spark_of(series: SeriesFacts) -> tuple[str, int]:
+    """The newest nights of a series as the code of a small line, and the place of its last change among them; -1 for none."""
+    offset = max(0, len(series.nights) - SPARK_NIGHTS)
+    mark = next((shift.start - offset for shift in reversed(series.shifts) if shift.start >= offset), -1)
+    return code_of(series.values[offset:]), mark
+
+
 def spark(series: SeriesFacts, text: Texts) -> Markup:
-    """The newest nights of a series as a small line, its last change marked."""
+    """This line, with its nights in words."""
     values = series.values[-SPARK_NIGHTS:].tolist()
     if not values:
         return Markup()
-    offset = len(series.nights) - len(values)
-    mark = next((shift.start - offset for shift in reversed(series.shifts) if shift.start >= offset), None)
     levels = {"low": min(values), "high": max(values), "now": values[-1]}
     said = text(
         "{what}: {count} nights up to {night}, between {low} and {high}, now {now}",
@@ -277,4 +281,4 @@ def spark(series: SeriesFacts, text: Texts) -> Markup:
         night=series.nights[-1],
         **{name: text.translated(value_words(value, series.row.unit)) for name, value in levels.items()},
     )
-    return sparkline(values, mark, said)
+    return sparkline(*spark_of(series), said)

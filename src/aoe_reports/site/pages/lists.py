@@ -6,14 +6,14 @@ from collections.abc import Sequence
 from typing import Literal
 
 from aoe_reports.history.site_facts import RunFacts, SeriesFacts, StoreFacts
-from aoe_reports.model.history.changes import SeriesChange
+from aoe_reports.model.history.changes import METRIC, SeriesChange
 from aoe_reports.model.history.listings import ListedRun
+from aoe_reports.model.history.metrics import TIME_UNIT
 from aoe_reports.model.rows import as_mapping
-from aoe_reports.present.drawings.charts import code_of
 from aoe_reports.present.values import NONE, show
 from aoe_reports.site.cells import class_of, level_text
 from aoe_reports.site.listed import Facet, ListColumn, Listed
-from aoe_reports.site.pages.incidents import SPARK_NIGHTS
+from aoe_reports.site.pages.incidents import spark_of
 from aoe_reports.site.pages.overview import run_row
 from aoe_reports.site.pages.triage import (
     by_effect_on_step,
@@ -61,6 +61,7 @@ def _series_columns(series: Sequence[SeriesFacts], text: Texts) -> list[ListColu
     rows = [one.row for one in series]
     states = [state_of(row) if row.state or row.reason else "" for row in rows]
     looks = [look_of(row) for row in rows]
+    sparks = [spark_of(one) for one in series]
     shown = ("state", "change", "since", "before", "after", "smallest_detectable", "nights")
     titles = dict(zip(shown, (title for title, _ in text.columns(SeriesChange, *shown)), strict=True))
     return [
@@ -75,9 +76,9 @@ def _series_columns(series: Sequence[SeriesFacts], text: Texts) -> list[ListColu
         ListColumn(
             "history",
             text("History"),
-            [code_of(one.values[-SPARK_NIGHTS:]) for one in series],
+            [code for code, _ in sparks],
             "spark",
-            marks=[_mark(one) for one in series],
+            marks=[mark for _, mark in sparks],
         ),
         ListColumn(
             "state",
@@ -91,20 +92,43 @@ def _series_columns(series: Sequence[SeriesFacts], text: Texts) -> list[ListColu
             text("Effect on step"),
             [_share(step_effect(row), "change") for row in rows],
             "number",
+            [step_effect(row) for row in rows],
             looks=looks,
         ),
-        ListColumn("change", titles["change"], [_share(row.change, "change") for row in rows], "number", looks=looks),
+        ListColumn(
+            "change",
+            titles["change"],
+            [_share(row.change, "change") for row in rows],
+            "number",
+            [row.change for row in rows],
+            looks=looks,
+        ),
         ListColumn("since", titles["since"], [row.since or "" for row in rows]),
-        ListColumn("before", titles["before"], [level_text(row.before, row) for row in rows], "number"),
-        ListColumn("after", titles["after"], [_newest_level(one) for one in series], "number"),
+        _levels("before", titles["before"], [row.before for row in rows], rows),
+        _levels("after", titles["after"], [_newest_level(one) for one in series], rows),
         ListColumn(
             "detectable",
             titles["smallest_detectable"],
             [_share(row.smallest_detectable, "percent") for row in rows],
             "number",
+            [row.smallest_detectable for row in rows],
         ),
-        ListColumn("nights", titles["nights"], [show(row.nights, "integer") for row in rows], "number"),
+        _counts("nights", titles["nights"], [row.nights for row in rows]),
     ]
+
+
+def _levels(key: str, title: str, levels: Sequence[float | None], rows: Sequence[SeriesChange]) -> ListColumn:
+    """Times, and metrics each in its own unit."""
+    texts = [level_text(level, row) for level, row in zip(levels, rows, strict=True)]
+    return ListColumn(key, title, texts, "number", levels, [_unit_of(row) for row in rows])
+
+
+def _unit_of(row: SeriesChange) -> str:
+    return (row.unit or NONE) if row.scope == METRIC and row.unit != TIME_UNIT else ""
+
+
+def _counts(key: str, title: str, counts: Sequence[int]) -> ListColumn:
+    return ListColumn(key, title, [show(count, "integer") for count in counts], "number", counts)
 
 
 def _series_facets(series: Sequence[SeriesFacts], text: Texts) -> list[Facet]:
@@ -114,7 +138,7 @@ def _series_facets(series: Sequence[SeriesFacts], text: Texts) -> list[Facet]:
         Facet("model", text("Model"), [(one.model, one.model) for one in series]),
         Facet("scope", text("Scope"), [(row.scope, text.translated(row.scope)) for row in rows]),
         Facet("state", text("State"), [(state, text.word(state)) for state in map(state_of, rows)]),
-        Facet("rank", text("Rank"), [(rank or "none", rank or NONE) for rank in ranks]),
+        Facet("rank", text("Rank"), [(rank or "none", rank or NONE) for rank in ranks], is_number=True),
     ]
 
 
@@ -138,14 +162,8 @@ def _where(rows: Sequence[SeriesChange], text: Texts) -> list[str]:
     ]
 
 
-def _mark(series: SeriesFacts) -> int:
-    """The newest change among the nights of a sparkline; -1 for none."""
-    offset = max(0, len(series.nights) - SPARK_NIGHTS)
-    return next((shift.start - offset for shift in reversed(series.shifts) if shift.start >= offset), -1)
-
-
-def _newest_level(series: SeriesFacts) -> str:
-    return level_text(series.row.after if series.row.after is not None else series.level, series.row)
+def _newest_level(series: SeriesFacts) -> float | None:
+    return series.row.after if series.row.after is not None else series.level
 
 
 def _share(share: float | None, kind: Literal["change", "percent"]) -> str:
@@ -179,7 +197,7 @@ def _run_columns(runs: Sequence[RunFacts], text: Texts) -> list[ListColumn]:
             "state",
             looks=[class_of(run.status) for run in runs],
         ),
-        ListColumn("findings", text("Findings"), [show(len(run.findings), "integer") for run in runs], "number"),
+        _counts("findings", text("Findings"), [len(run.findings) for run in runs]),
     ]
 
 

@@ -19,7 +19,6 @@ from aoe_reports.model.rows import as_mapping
 from aoe_reports.model.texts import N_
 from aoe_reports.present.drawings.charts import Frame, days_of
 from aoe_reports.present.night import night_headline
-from aoe_reports.present.reports.incidents import is_open, is_suspected
 from aoe_reports.present.values import plain, show
 from aoe_reports.site.cells import (
     MINOR,
@@ -36,6 +35,7 @@ from aoe_reports.site.cells import (
     stated,
 )
 from aoe_reports.site.pages.by_model import ModelFacts
+from aoe_reports.site.pages.cards import lead_of
 from aoe_reports.site.pages.comparison import page_of
 from aoe_reports.site.pages.history import (
     HistoryFigure,
@@ -140,12 +140,9 @@ class _Histories(NamedTuple):
 
 
 def _histories(steps: Sequence[SeriesFacts], known: ModelFacts, facts: StoreFacts, text: Texts) -> _Histories | None:
-    """The step that is slower or may be, else the longest, its parts, and the metrics of the model."""
-    watched = [step for step in steps if step.watched]
-    lead = next(
-        (step for step in watched if is_open(step.row) or is_suspected(step.row)), watched[0] if watched else None
-    )
-    if lead is None:
+    """What leads the model, its parts, and the metrics of the model."""
+    lead = lead_of(steps, facts.nights)
+    if lead is None or not lead.watched:
         return None
     look = watch_of(lead)
     days = days_of(lead.nights)
@@ -156,7 +153,7 @@ def _histories(steps: Sequence[SeriesFacts], known: ModelFacts, facts: StoreFact
         past_in(lead, facts.past_nights, text),
         [NightMark(place, str(number)) for number, place, _ in numbered],
     )
-    metrics = [step for step in watched if step.row.scope == METRIC and step is not lead]
+    metrics = [step for step in steps if step.watched and step.row.scope == METRIC and step is not lead]
     title = text("{what}, the last {nights} nights", what=_name(lead.row, text), nights=lead.watched)
     small = [
         *_parts(lead, replace(_SMALL, span=span), text),
@@ -194,8 +191,9 @@ def _parts(step: SeriesFacts, frame: Frame, text: Texts) -> Iterator[HistoryFigu
         known = np.isfinite(step.parts[name])
         nights = tuple(night for night, has_part in zip(step.nights, known, strict=True) if has_part)
         start = len(nights) - int(known[len(step.nights) - step.watched :].sum())
-        if start < len(nights):
-            part = replace(step, row=row, nights=nights, values=step.parts[name][known])
+        values = step.parts[name][known]
+        if values[start:].any():
+            part = replace(step, row=row, nights=nights, values=values)
             title = text("{what} (ms)", what=text(_PARTS[name]))
             yield history_figure(part, Look(start, (), ()), title, Marks(), text, frame)
 
@@ -236,7 +234,8 @@ def _operators_table(operators: Sequence[_Operator], series: Sequence[SeriesFact
         "Operators that changed, by what they add to a step or save of it since the baseline; grey is too little to matter."
     )
     about = about_first(about, SHOWN_OPERATORS, len(operators), text)
-    return Table(columns, [_operator_cells(one, steps, text) for one in operators[:SHOWN_OPERATORS]], about)
+    rows = [_operator_cells(one, steps, text) for one in operators[:SHOWN_OPERATORS]]
+    return Table(columns, rows, about, stacks=True)
 
 
 def _effect_us(facts: SeriesFacts, step: SeriesFacts | None) -> float | None:
@@ -256,8 +255,8 @@ def _operator_cells(operator: _Operator, steps: Mapping[str, SeriesFacts], text:
     look, state = look_of(row), state_of(row)
     effect_us = _effect_us(facts, steps.get(facts.step_series or ""))
     rank = text.place(row.rank_id, None)
-    if operator.ranks > 1:
-        rank = text("{rank}, most of {count} ranks", rank=rank, count=operator.ranks)
+    if operator.ranks > 1 and row.rank_id is not None:
+        rank = text("{count} ranks, most on rank {rank}", count=operator.ranks, rank=row.rank_id)
     below = [row.op_type if row.op_name else None, facts.input_shapes, rank]
     faster = loss(row.change or 0.0, row.better) < 0
     return [
@@ -298,7 +297,7 @@ def _steps_table(steps: Sequence[SeriesFacts], text: Texts) -> Table:
     ]  # fmt: skip
     about = text("The mean of the newest night, the longest first.")
     about = about_first(about, SHOWN_STEPS, len(steps), text)
-    return Table(columns, [_step_cells(step, text) for step in steps[:SHOWN_STEPS]], about)
+    return Table(columns, [_step_cells(step, text) for step in steps[:SHOWN_STEPS]], about, stacks=True)
 
 
 def _name(row: SeriesChange, text: Texts) -> str:
@@ -308,12 +307,12 @@ def _name(row: SeriesChange, text: Texts) -> str:
 
 def _step_cells(facts: SeriesFacts, text: Texts) -> list[str]:
     row = facts.row
-    state = state_of(row)
+    look, state = look_of(row), state_of(row)
     return [
         head(_name(row, text), series_link(facts, _ROOT), row.hardware),
         drawn(spark(facts, text)),
         level(float(facts.values[-1]), row),
-        stated(state, text.state(state, row)),
-        changed(row.change, interval(row.ci_low, row.ci_high), row.better),
+        stated(MINOR if look == MINOR else state, text.state(state, row)),
+        changed(row.change, interval(row.ci_low, row.ci_high), look=look),
         linked(row.since, f"{_ROOT}runs/{file_name(row.since_run)}.html" if row.since_run else None),
     ]

@@ -341,7 +341,7 @@ def runs_table(runs: Iterable[RunFacts], lead: str, text: Texts, about: str = ""
         ]
         for run in runs
     ]
-    return Table(columns, rows, about)
+    return Table(columns, rows, about, stacks=True)
 
 
 def run_row(run: RunFacts) -> JsonObject:

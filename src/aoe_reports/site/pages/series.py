@@ -6,25 +6,30 @@ import shlex
 from bisect import bisect_left
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import accumulate, pairwise
 
-from aoe_reports.history.site_facts import RunFacts, SeriesFacts, differing_facts
+from aoe_reports.history.site_facts import PlacedShift, RunFacts, SeriesFacts, differing_facts
 from aoe_reports.model.history.causes import facts_in_words, reason_words
 from aoe_reports.model.history.changes import (
     METRIC,
+    NOTICED,
     IncidentChange,
     IncidentMember,
     OperatorChange,
     SeriesChange,
     SeriesObservation,
     StepAttribution,
+    is_small,
 )
 from aoe_reports.model.history.metrics import loss
-from aoe_reports.model.texts import N_
-from aoe_reports.present.drawings.charts import Figure, waterfall
+from aoe_reports.model.pictures.waterfall import WaterfallBar, WaterfallPicture
+from aoe_reports.model.texts import N_, say
+from aoe_reports.present.drawings.charts import Figure
 from aoe_reports.present.reports.night_words import place_words
 from aoe_reports.present.reports.series_cells import has_metrics
 from aoe_reports.present.values import plain, show
-from aoe_reports.site.cells import Table, cell, changed, head, interval, level, linked, short, stated
+from aoe_reports.site.bars import waterfall_figure
+from aoe_reports.site.cells import MINOR, Table, cell, changed, head, interval, level, linked, short, stated
 from aoe_reports.site.pages.history import (
     Look,
     Marks,
@@ -35,7 +40,7 @@ from aoe_reports.site.pages.history import (
     value_title,
     watch_of,
 )
-from aoe_reports.site.pages.triage import slower_word, state_of
+from aoe_reports.site.pages.triage import is_minor, slower_word, state_of
 from aoe_reports.site.places import file_name, model_file
 from aoe_reports.site.render import Context
 from aoe_reports.site.texts import Texts
@@ -91,25 +96,27 @@ def differences_of(series: SeriesFacts, runs: Mapping[str, RunFacts]) -> list[Fa
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """Another series of the same incident, and its state in a word."""
+    """Another series of the same incident, its state in a word, and the look of its change."""
 
     change: IncidentMember
     state: str
+    look: str
 
 
 def together_with(
-    series: SeriesFacts, incidents: Mapping[str, IncidentChange], accepted: Collection[str]
+    series: SeriesFacts, incidents: Mapping[str, IncidentChange], rows: Mapping[str, SeriesChange]
 ) -> list[Member]:
-    """The other series of the same incident; of some series somebody accepted that they are slower."""
+    """The other series of the same incident; `rows` are those of all series."""
     incident = incidents.get(series.row.incident or "")
-    return [
-        Member(
-            one,
-            slower_word(one.state, loss(one.change, one.better), accepted=not one.open and one.series_id in accepted),
-        )
-        for one in (() if incident is None else incident.members)
-        if one.series_id != series.id
-    ]
+    members = () if incident is None else incident.members
+    return [_member(one, rows.get(one.series_id)) for one in members if one.series_id != series.id]
+
+
+def _member(one: IncidentMember, row: SeriesChange | None) -> Member:
+    """Of some series somebody accepted that they are slower."""
+    accepted = row is not None and not one.open and state_of(row) == "acknowledged"
+    state = slower_word(one.state, loss(one.change, one.better), accepted=accepted)
+    return Member(one, state, MINOR if row is not None and is_minor(row) else "")
 
 
 def recorded_words(incident: IncidentChange | None, text: Texts) -> list[str]:
@@ -205,7 +212,7 @@ def _together_table(row: SeriesChange, together: Sequence[Member], pages: Collec
     levels = (
         text("After, before") if has_metrics([member.change for member in together]) else text("After, before (ms)")
     )
-    return Table([*columns, (levels, "number")], cells, _together_about(row, together, text))
+    return Table([*columns, (levels, "number")], cells, _together_about(row, together, text), stacks=True)
 
 
 def _hindsight(series: SeriesFacts, marks: Marks, text: Texts) -> Context | None:
@@ -244,7 +251,7 @@ def _said(series: SeriesFacts, text: Texts) -> str:
             change=show(row.change, "change"),
             **values,
         )
-    worse, better = ("worse", "better") if row.scope == METRIC else ("slower", "quicker")
+    worse, better = ("worse", "better") if row.scope == METRIC else ("slower", "faster")
     return text(
         "{change} {word} since {since} (95% interval {low} to {high}): {before} became {after}.",
         change=show(abs(row.change or 0.0), "change").lstrip("+"),
@@ -400,7 +407,7 @@ def _together_cells(member: Member, pages: Collection[str], text: Texts) -> list
             text("rank {rank}", rank=one.rank_id) if one.rank_id is not None else None,
         ),
         stated(member.state, text.state(member.state, one)),
-        changed(one.change, better=one.better),
+        changed(one.change, better=one.better, look=member.look),
         level(one.after, one, one.before),
     ]
 
@@ -420,13 +427,21 @@ def _levels_table(series: SeriesFacts, look: Look, text: Texts) -> Table:
             cell(series.nights[one.until - 1]),
             cell(one.until - one.start, "integer"),
             level(one.last, series.row),
-            changed(None if shift is None else shift.change, better=series.row.better),
+            changed(
+                None if shift is None else shift.change, better=series.row.better, look=_look_of_shift(shift, series)
+            ),
             cell(shift and interval(shift.ci_low, shift.ci_high)),
             cell(shift and text.state(shift.state, series.row)),
         ]
         for one, shift in zip(look.levels, shifts, strict=True)
     ]
-    return Table(columns, rows)
+    return Table(columns, rows, stacks=True)
+
+
+def _look_of_shift(shift: PlacedShift | None, series: SeriesFacts) -> str:
+    """Grey where a change is known to be a minor part of a step, else the colour of better or worse."""
+    share = 1.0 if series.row.scope in NOTICED else series.share_of_step
+    return MINOR if shift is not None and share is not None and is_small(share * shift.change) else ""
 
 
 def _breakdown(attribution: StepAttribution, text: Texts) -> Context:
@@ -440,6 +455,7 @@ def _breakdown(attribution: StepAttribution, text: Texts) -> Context:
     }
     sums = [(text.word(name), part_us) for name, part_us in beside.items() if part_us is not None]
     parts = [(plain(_name(operator)), operator.difference_us) for operator in operators] + sums
+    picture = _picture(attribution, parts)
     whole = [cell(part_us, "us") for part_us in (attribution.total_us, attribution.before_us, attribution.after_us)]
     amounts = {
         "total": attribution.total_us,
@@ -463,15 +479,23 @@ def _breakdown(attribution: StepAttribution, text: Texts) -> Context:
         **said,
     )
     return {
-        "svg": waterfall(
-            parts,
-            (text("the step"), attribution.total_us),
-            text("Change per step by component (us)"),
-            text("change per step (us)"),
-        ),
-        "table": Table(columns, rows, about),
+        "waterfall": waterfall_figure(picture, text),
+        "table": Table(columns, rows, about, stacks=True),
         "remarks": list(_remarks(attribution, text)),
     }
+
+
+def _picture(attribution: StepAttribution, parts: Sequence[tuple[str, float]]) -> WaterfallPicture:
+    """The step before, each part, the step after."""
+    edges = [round(1000 * edge) for edge in accumulate((size for _, size in parts), initial=attribution.before_us)]
+    bars = [
+        WaterfallBar(name, start, end, "longer" if end > start else "shorter")
+        for (name, _), (start, end) in zip(parts, pairwise(edges), strict=True)
+        if start != end
+    ]
+    before = WaterfallBar(say("before"), 0, edges[0], "whole")
+    after = WaterfallBar(say("after"), 0, round(1000 * attribution.after_us), "whole")
+    return WaterfallPicture(say("Change per step by component"), (before, *bars, after))
 
 
 def _name(change: OperatorChange) -> str:
@@ -517,4 +541,4 @@ def observed_table(observations: Sequence[SeriesObservation], text: Texts) -> Ta
         ]
         for observation in observations
     ]
-    return Table(list(text.columns(SeriesObservation, *names)), cells)
+    return Table(list(text.columns(SeriesObservation, *names)), cells, stacks=True)

@@ -107,11 +107,17 @@ def by_effect_on_step(row: SeriesChange) -> tuple[object, ...]:
 
 
 def tone_of(rows: Sequence[SeriesChange]) -> Tone:
-    """The colour of the headline, by what slow-downs add to a step, not by the number of series."""
+    """The colour of the headline, by what changes add to a step or save of it, not by the number of series."""
     large = [row for row in rows if not is_minor(row)]
     if any(map(is_open, large)):
         return "bad"
-    return "odd" if any(map(is_suspected, large)) else "calm"
+    if any(map(is_suspected, large)):
+        return "odd"
+    return "good" if any(map(_is_better, large)) else "calm"
+
+
+def _is_better(row: SeriesChange) -> bool:
+    return row.state not in {None, "suspect"} and (row.state == "recovered" or loss(row.change or 0.0, row.better) < 0)
 
 
 def effect_lower_bound(series: SeriesFacts) -> float | None:

@@ -280,7 +280,7 @@ def _jobs_table(jobs: Sequence[TuningJob], text: Texts) -> Table:
     shown, about = jobs[:SHOWN_JOBS], ""
     if len(shown) < len(jobs):
         about = text("The newest {shown} of {count} jobs; the JSON has all.", shown=len(shown), count=len(jobs))
-    return Table(columns, [_job_cells(job, text) for job in shown], about)
+    return Table(columns, [_job_cells(job, text) for job in shown], about, stacks=True)
 
 
 def _never_table(never: Sequence[TunedOperator], text: Texts) -> Table:
@@ -301,7 +301,7 @@ def _never_table(never: Sequence[TunedOperator], text: Texts) -> Table:
         ]
         for row in shown
     ]
-    return Table(columns, rows, about)
+    return Table(columns, rows, about, stacks=True)
 
 
 def _job_cells(job: TuningJob, text: Texts) -> list[str]:
