@@ -35,7 +35,7 @@ def test_the_script_has_all_rows_and_the_page_the_first_hundred() -> None:
     assert item["texts"] == item["links"] == names
     assert item["below"] == {"words": ["op"], "of": [0] * 150}
     assert change == {
-        "key": "change", "kind": "number", "keys": {"words": [None, 0.01512346], "of": [0, 1] * 75}, "units": [], "texts": {"words": ["", "+1.5%"], "of": [0, 1] * 75}, "below": [], "links": [],
+        "key": "change", "kind": "number", "keys": {"words": [None, 0.0151235], "of": [0, 1] * 75}, "units": [], "texts": {"words": ["", "+1.5%"], "of": [0, 1] * 75}, "below": [], "links": [],
         "looks": {"words": ["", "minor"], "of": [0, 1] * 75}, "marks": [],
     }  # fmt: skip
     (rank,) = rows["facets"]

@@ -99,7 +99,7 @@ def _shown(text: str) -> str:
 
 def _rounded(key: float | None) -> float | None:
     """A key with more digits than are shown, and no more bytes than it needs."""
-    return None if key is None else float(f"{key:.7g}")
+    return None if key is None else float(f"{key:.6g}")
 
 
 def _encoded(values: Sequence[Any]) -> Any:

@@ -288,6 +288,25 @@ def test_the_step_and_its_parts_are_drawn_over_the_same_nights(ranked: Path) -> 
     assert drawing.count('class="gap"') == 1
     assert "Dates without a run: 2." in drawing
     assert "dates without a run</span>" in html
+    legend = html[html.index('<p class="legend"') :]
+    assert "level shift</span>" in legend
+    assert "numbered: an incident began</span>" in legend
+    assert "new version</span>" not in legend  # no run says its version
+
+
+def test_a_part_that_is_no_number_or_always_zero_has_no_chart(cli: Cli, tmp_path: Path) -> None:
+    for number in range(6):
+        write_night(tmp_path / "net" / str(number), number, Night((Kernel("op", "Add", 100.0),)))
+    lines = cli("ingest", tmp_path / "net", "--dry-run", "--workload", "net").out.splitlines()
+    records = [json.loads(line) for line in lines]
+    for record in records:
+        if "computing_ms_mean" in record["metrics"]:
+            record["metrics"] |= {"computing_ms_mean": "1.5 ms", "communication_not_overlapped_ms_mean": 0}
+    (tmp_path / "r.jsonl").write_text("".join(json.dumps(record) + "\n" for record in records))
+    assert cli("ingest", tmp_path / "r.jsonl", "--store", tmp_path / "store").code == 0
+    build_site(str(tmp_path / "store"), tmp_path / "site")
+    titles = [title for title, _, _ in figures_of((tmp_path / "site" / "models" / "net.html").read_text())]
+    assert titles == ["step, rank 0, the last 6 nights", "Free (ms)"]
 
 
 def test_a_part_that_is_no_number_or_always_zero_has_no_chart(cli: Cli, tmp_path: Path) -> None:
