@@ -273,7 +273,7 @@ def test_the_step_and_its_parts_are_drawn_over_the_same_nights(ranked: Path) -> 
     html = (ranked / "models" / "net.html").read_text()
     (title, drawing, data), *parts = figures_of(html)
     assert title == "step, rank 5, the last 24 nights"  # the longest
-    assert [title for title, _, _ in parts] == ["Computing (ms)", "Communication, not overlapped (ms)", "Free (ms)"]
+    assert [title for title, _, _ in parts] == ["Computing (ms)", "Non-overlapped communication (ms)", "Free (ms)"]
     newest = max((ranked / "runs").glob("2026*.json"))
     (steps,) = (step for step in json.loads(newest.read_text())["steps"] if step["rank_id"] == 5)
     for (_, _, part), name in zip(parts, ("computing_ms", "communication_ms", "free_ms"), strict=True):

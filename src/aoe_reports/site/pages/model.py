@@ -16,7 +16,6 @@ from aoe_reports.model.history.changes import METRIC, NOTICED, PHASE, IncidentCh
 from aoe_reports.model.history.metrics import loss
 from aoe_reports.model.history.runs import StepTimes
 from aoe_reports.model.rows import as_mapping
-from aoe_reports.model.texts import N_
 from aoe_reports.present.drawings.charts import Frame, days_of
 from aoe_reports.present.night import night_headline
 from aoe_reports.present.reports.incidents import is_open, is_suspected
@@ -61,13 +60,6 @@ SHOWN_METRICS, SHOWN_INCIDENTS = 12, 9
 """Charts of metrics, and incidents that the chart of the step marks."""
 _WIDE, _SMALL = Frame(960, 300), Frame(400, 150)
 _ROOT = "../"
-_PARTS: Mapping[str, str] = N_(
-    {
-        "computing": "Computing",
-        "communication_not_overlapped": "Communication, not overlapped",
-        "free": "Free",
-    }
-)
 
 
 def model_page(model: str, known: ModelFacts, facts: StoreFacts, compared: Collection[str], text: Texts) -> Content:
@@ -196,7 +188,7 @@ def _parts(step: SeriesFacts, frame: Frame, text: Texts) -> Iterator[HistoryFigu
         start = len(nights) - int(known[len(step.nights) - step.watched :].sum())
         if start < len(nights):
             part = replace(step, row=row, nights=nights, values=step.parts[name][known])
-            title = text("{what} (ms)", what=text(_PARTS[name]))
+            ((title, _),) = text.columns(StepTimes, f"{name.removesuffix('_not_overlapped')}_ms")
             yield history_figure(part, Look(start, (), ()), title, Marks(), text, frame)
 
 
