@@ -172,10 +172,10 @@ def test_a_waterfall_goes_from_the_step_before_to_that_after() -> None:
     assert bars(axes) == [
         (pytest.approx(begin), pytest.approx(10 - begin)), (10, 2), (11, 1), (pytest.approx(begin), pytest.approx(11 - begin))
     ]  # fmt: skip
-    assert [text.get_text() for text in axes.texts] == ["10.00 ms", "+2.000 ms", "-1.000 ms", "11.00 ms"]
+    assert [text.get_text() for text in axes.texts] == ["10.00 ms", "+2.00 ms", "-1.00 ms", "11.00 ms"]
     assert names(axes) == ["before", "MatMul", "Cast", "after"]
     assert axes.get_xlabel() == "Time of a step (ms; bars begin at 9.840 ms)"
-    assert figure.alt == "A step; before: 10.00 ms; MatMul: +2.000 ms; Cast: -1.000 ms; after: 11.00 ms"
+    assert figure.alt == "A step; before: 10.00 ms; MatMul: +2.00 ms; Cast: -1.00 ms; after: 11.00 ms"
 
 
 def test_a_roofline_has_each_operator_and_each_roof() -> None:

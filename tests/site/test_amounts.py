@@ -17,12 +17,12 @@ def test_a_column_has_the_unit_of_its_longest_time() -> None:
 def test_times_too_far_apart_have_their_own_units() -> None:
     column = TimeColumn.of("us", [12_854.388, 0.070])
     assert column.title("Total") == ("Total", "number")
-    assert [column.shown(time, signed=True) for time in (12_854.388, -0.070)] == ["+12.85 ms", "-70.00 ns"]
+    assert [column.shown(time, signed=True) for time in (12_854.388, -0.070)] == ["+12.9 ms", "-70 ns"]
 
 
 @pytest.mark.parametrize(
     ("time", "kind", "shown"),
-    [(3.271, "ms", "3.271 ms"), (0.0345, "ms", "34.50 us"), (1_500_000.0, "us", "1.500 s"), (0.0, "us", "0")],
+    [(3.271, "ms", "3.271 ms"), (0.0345, "ms", "34.50 us"), (1_500_000.0, "us", "1.500 s"), (0.0, "us", "0 ns")],
 )
 def test_a_time_in_a_sentence_has_its_unit(time: float, kind: str, shown: str) -> None:
     assert in_own_unit(time, kind) == shown

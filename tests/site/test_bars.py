@@ -49,7 +49,7 @@ def test_each_part_of_a_waterfall_begins_where_the_one_above_ends() -> None:
     assert relu[1] == after[2]
     assert ["".join(row.itertext()) for row in rows] == [
         "before1.000 us",
-        "conv+400.0 ns",
-        "relu-100.0 ns",
+        "conv+400 ns",
+        "relu-100 ns",
         "after1.300 us",
     ]

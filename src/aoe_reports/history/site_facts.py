@@ -164,7 +164,7 @@ def stored_findings(history: History, where: Where = ()) -> dict[str, list[Findi
 def differing_facts(before: RunFacts, after: RunFacts) -> Iterator[tuple[str, str | None, str | None]]:
     """What is known of how two runs ran and differs: the name, what it was, what it became."""
     for name in sorted({*before.facts, *after.facts}):
-        was, became = before.facts.get(name), after.facts.get(name)
+        was, became = (None if side.facts.get(name) == UNKNOWN else side.facts.get(name) for side in (before, after))
         if was != became:
             yield name, was, became
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 import unicodedata
 from collections.abc import Callable
 from decimal import Decimal
@@ -14,7 +13,7 @@ from aoe_reports.model.history.metrics import loss
 from aoe_reports.model.rows import Column, Kind
 from aoe_reports.model.shares import signed_percent
 from aoe_reports.model.texts import Text
-from aoe_reports.model.time_units import TIME_UNITS
+from aoe_reports.model.time_units import significant, time_words
 
 NONE = "–"  # noqa: RUF001 -- what tables print for no value
 _GROUPED_FROM = 10_000
@@ -27,23 +26,6 @@ Tone = Literal["good", "odd", "bad"]
 """How a word on a state looks."""
 _NUMERIC = (int, float, Decimal)
 """A tuple, because `isinstance` is slower with a union, and a site formats hundreds of thousands of values."""
-_DIGITS = 4
-"""The significant digits of a time; its whole part keeps all of its own."""
-
-
-def _significant(value: float) -> str:
-    if not value or not math.isfinite(value):
-        return f"{value:g}"
-    exponent = int(f"{value:.{_DIGITS - 1}e}".partition("e")[2])  # as rounded: 0.99999 has that of 1
-    return f"{value:,.{max(0, _DIGITS - 1 - exponent)}f}"
-
-
-def _with_unit(value_ns: float) -> str:
-    """A time with a unit of its own."""
-    if not value_ns:
-        return "0"
-    size, unit = next((one for one in TIME_UNITS if abs(value_ns) >= one[0]), TIME_UNITS[-1])
-    return f"{_significant(value_ns / size)} {unit}"
 
 
 _NUMBERS: dict[Kind, Callable[[Any], str]] = {
@@ -51,8 +33,8 @@ _NUMBERS: dict[Kind, Callable[[Any], str]] = {
     "ratio": lambda value: f"{value:.4f}",
     "change": signed_percent,
     "gain": lambda value: f"{value:+.2%}",
-    "time": _significant,
-    "duration": _with_unit,
+    "time": significant,
+    "duration": time_words,
     "number": lambda value: f"{value:,.3f}",
     "us": lambda value: f"{value:,.3f}",
     "ms": lambda value: f"{value:,.6g}" if abs(value) < 1 else f"{value:,.3f}",

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from aoe_reports.model.history.changes import is_small
-from aoe_reports.model.time_units import MAX_SPAN, TIME_UNITS
+from aoe_reports.model.time_units import MAX_SPAN, difference_words, significant_difference, unit_of
 from aoe_reports.present.values import NONE, show
 from aoe_reports.site.cells import MINOR, below, changed, words
 
@@ -31,7 +31,7 @@ class TimeColumn:
             return cls(kind, (NS[kind], kind))
         if max(sizes) > MAX_SPAN * min(sizes):
             return cls(kind, None)
-        return cls(kind, _unit_of(max(sizes) * NS[kind]))
+        return cls(kind, unit_of(max(sizes) * NS[kind]))
 
     def title(self, title: str) -> tuple[str, str]:
         """The head of the column."""
@@ -42,8 +42,9 @@ class TimeColumn:
         if time is None:
             return NONE
         time_ns = time * NS[self.kind]
-        sign = "+" if signed and time > 0 else ""
-        return sign + (show(time_ns / self.unit[0], "time") if self.unit else show(time_ns, "duration"))
+        if signed:
+            return significant_difference(time_ns / self.unit[0]) if self.unit else difference_words(time_ns)
+        return show(time_ns / self.unit[0], "time") if self.unit else show(time_ns, "duration")
 
     def cell(self, time: float | None, sub: Any = None, *, signed: bool = False, href: str | None = None) -> str:
         """A cell with a time, maybe a link; its title has the time as it is stored."""
@@ -54,13 +55,9 @@ class TimeColumn:
         return f'<td class="number" title="{exact}">{inner}{below(sub)}</td>'
 
 
-def _unit_of(time_ns: float) -> tuple[int, str]:
-    return next((unit for unit in TIME_UNITS if time_ns >= unit[0]), TIME_UNITS[-1])
-
-
 def in_own_unit(time: float, kind: str, *, signed: bool = False) -> str:
     """A time in a sentence, with its unit."""
-    return ("+" if signed and time > 0 else "") + show(time * NS[kind], "duration")
+    return difference_words(time * NS[kind]) if signed else show(time * NS[kind], "duration")
 
 
 def effect_cell(share: float | None, effect: float | None) -> str:

@@ -36,7 +36,7 @@ from aoe_reports.site.pages.comparison import (
 from aoe_reports.site.pages.history import Look, Marks, hindsight_of, past_in, versions_in, watch_of
 from aoe_reports.site.pages.model import model_page
 from aoe_reports.site.pages.overview import run_row
-from aoe_reports.site.pages.run import Surroundings, changes_table, run_page, surroundings_of
+from aoe_reports.site.pages.run import Surroundings, changes_table, run_page, state_part, surroundings_of
 from aoe_reports.site.pages.series import differences_of, series_page, sides_of, together_with
 from aoe_reports.site.places import MODELS, file_name, model_file
 from aoe_reports.site.publish import Generation, key_of, new_generation
@@ -260,7 +260,7 @@ class _Builder:
         wanted = []
         surroundings = surroundings_of(self.facts)
         for run in self.facts.runs:
-            key, names = _run_key(run, surroundings[run.run_id], self.text), _run_names(run)
+            key, names = run_key(run, surroundings[run.run_id], self.text), _run_names(run)
             if not self.lost and all(self.generation.unchanged(name, key) for name in names) and self._keep_keys(names):
                 self._put("run", names, key, None)
             else:
@@ -275,7 +275,7 @@ class _Builder:
                 keys, content = keys_file(details.groups.keys)
                 self._put_keys(keys, content)
                 made.append(run_file(run, details, keys))
-            self._put("run", names, _run_key(run, around, self.text), lambda made=made: made, anew=self.lost)
+            self._put("run", names, run_key(run, around, self.text), lambda made=made: made, anew=self.lost)
 
     def _keep_keys(self, names: Sequence[str]) -> bool:
         """Keep the file of keys that a run's numbers belong to; False where it is not there."""
@@ -301,7 +301,7 @@ class _Builder:
         fresh = {}
         for model, pair in pairs_of(self.facts).items():
             sides = [[run_row(run), run.content] for run in (pair.baseline, pair.candidate)]
-            key = key_of(sides, pair.why, pair.series)
+            key = key_of(sides, pair.why, pair.since, pair.series, pair.incident)
             names = [f"{page_of(model)}.html", f"{page_of(model)}.json"]
             if all(self.generation.unchanged(name, key) for name in names):
                 self._put("comparison", names, key, None)
@@ -365,13 +365,13 @@ def _run_names(run: RunFacts) -> list[str]:
     return [f"{place}.html", f"{place}.json", *([] if run.is_tuning else [f"{place}.js"])]
 
 
-def _run_key(run: RunFacts, around: Surroundings, text: Texts) -> str:
+def run_key(run: RunFacts, around: Surroundings, text: Texts) -> str:
     """A hash of everything on a run's page but its records, which the hash of its content covers."""
     return key_of(
         run_row(run), run.content, run.body, list(run.findings),
         [one and (one.run_id, one.night) for one in (around.before, around.after)],
         [(run_row(tuning), tuning.body) for tuning in around.tunings],
-        changes_table(around.changes, text).rows,
+        changes_table(around.changes, text).rows, state_part(run, around, text),
         list(around.verdicts),
     )  # fmt: skip
 

@@ -16,7 +16,18 @@ from aoe_reports.present.values import STATES, WORDS
 
 CONTEXT = "page"
 """Where a page needs another translation than everybody else, the catalogue has it in this context."""
-_WORDS: Mapping[str, str] = N_(
+PART_WORDS: Mapping[str, str] = N_(
+    {
+        "operators_rest": "other operators",
+        "computing": "computing",
+        "communication": "communication, not overlapped",
+        "communication_not_overlapped": "communication, not overlapped",
+        "free": "free time",
+        "unattributed": "unattributed",
+    }
+)
+"""What the parts of a step are called in sentences."""
+_NAMES: Mapping[str, str] = N_(
     {
         # states
         "confirmed": "slower",
@@ -33,11 +44,6 @@ _WORDS: Mapping[str, str] = N_(
         "error": "error",
         "warning": "warning",
         "info": "remark",
-        # parts of a step
-        "operators_rest": "other operators",
-        "communication_not_overlapped": "communication, not overlapped",
-        "free": "free time",
-        "unattributed": "unattributed",
         # what is known of a run or a series
         "model": "Model",
         "scope": "Scope",
@@ -55,6 +61,7 @@ _WORDS: Mapping[str, str] = N_(
         "runtime_config.aic_metrics": "AI Core metrics",
     }
 )
+_WORDS = {**_NAMES, **PART_WORDS}
 _OF_METRIC: Mapping[str, str] = N_({"confirmed": "worse", "improved": "better"})
 """What some of them say of a metric."""
 _FACTS = frozenset({"engine", "engine_version", "runtime_config.profiler_level", "runtime_config.aic_metrics"})

@@ -275,7 +275,7 @@ def test_the_step_and_its_parts_are_drawn_over_the_same_nights(ranked: Path) -> 
     (rank,) = re.findall(r"^step, rank (\d), the last 24 nights$", title)
     span = r"between \S+ ms and \S+ ms"
     assert re.findall(span, drawing) == re.findall(span, (ranked / "index.html").read_text())[:1]  # as its card
-    assert [title for title, _, _ in parts] == ["Computing (ms)", "Communication, not overlapped (ms)", "Free (ms)"]
+    assert [title for title, _, _ in parts] == ["Computing (ms)", "Non-overlapped communication (ms)", "Free (ms)"]
     newest = max((ranked / "runs").glob("2026*.json"))
     (steps,) = (step for step in json.loads(newest.read_text())["steps"] if step["rank_id"] == int(rank))
     for (_, _, part), name in zip(parts, ("computing_ms", "communication_ms", "free_ms"), strict=True):
@@ -292,21 +292,6 @@ def test_the_step_and_its_parts_are_drawn_over_the_same_nights(ranked: Path) -> 
     assert "level shift</span>" in legend
     assert "numbered: an incident began</span>" in legend
     assert "new version</span>" not in legend  # no run says its version
-
-
-def test_a_part_that_is_no_number_or_always_zero_has_no_chart(cli: Cli, tmp_path: Path) -> None:
-    for number in range(6):
-        write_night(tmp_path / "net" / str(number), number, Night((Kernel("op", "Add", 100.0),)))
-    lines = cli("ingest", tmp_path / "net", "--dry-run", "--workload", "net").out.splitlines()
-    records = [json.loads(line) for line in lines]
-    for record in records:
-        if "computing_ms_mean" in record["metrics"]:
-            record["metrics"] |= {"computing_ms_mean": "1.5 ms", "communication_not_overlapped_ms_mean": 0}
-    (tmp_path / "r.jsonl").write_text("".join(json.dumps(record) + "\n" for record in records))
-    assert cli("ingest", tmp_path / "r.jsonl", "--store", tmp_path / "store").code == 0
-    build_site(str(tmp_path / "store"), tmp_path / "site")
-    titles = [title for title, _, _ in figures_of((tmp_path / "site" / "models" / "net.html").read_text())]
-    assert titles == ["step, rank 0, the last 6 nights", "Free (ms)"]
 
 
 def test_a_part_that_is_no_number_or_always_zero_has_no_chart(cli: Cli, tmp_path: Path) -> None:
@@ -359,7 +344,7 @@ def test_of_many_ranks_three_are_shown_and_all_are_folded(ranked: Path) -> None:
     html = (ranked / "models" / "net.html").read_text()
     steps = html[html.index('id="h-steps"') : html.index('id="h-runs"')]
     shown, folded = steps.split("<details>")
-    assert re.findall(r"step, rank (\d)</a>", shown) == ["5", "3", "0"]
+    assert re.findall(r"step, rank (\d)</a>", shown) == ["5", "2", "0"]
     assert "<summary>All 6 ranks</summary>" in folded
     assert re.findall(r"step, rank (\d)</a>", folded) == ["5", "4", "3", "2", "1", "0"]
     assert "<details><summary>The newest 24 of 24 runs</summary>" in html[html.index('id="h-runs"') :]

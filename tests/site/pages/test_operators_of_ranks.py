@@ -35,7 +35,7 @@ def words(cell: str) -> str:
 
 @pytest.mark.parametrize("count", [2, MIN_RANKS - 1])
 def test_a_few_ranks_have_a_column_each(count: int) -> None:
-    kind = operators_of(of_ranks(count))
+    kind = operators_of(of_ranks(count), None)
     table = groups_table(kind, places_of(kind), frozenset({"Cast1"}), TEXT, "")
     titles = [title for title, _ in table.columns]
     assert titles[2:-2] == [f"Rank {rank} (ms)" for rank in range(count)]
@@ -45,7 +45,7 @@ def test_a_few_ranks_have_a_column_each(count: int) -> None:
 
 
 def test_of_many_ranks_the_least_and_the_worst_are_named() -> None:
-    kind = operators_of(of_ranks(6))
+    kind = operators_of(of_ranks(6), None)
     table = groups_table(kind, places_of(kind), frozenset(), TEXT, "")
     assert [words(cell).split() for cell in table.rows[0][2:5]] == [
         ["1.025"],
@@ -63,14 +63,14 @@ def test_ranks_without_series_of_their_own_have_their_times(count: int) -> None:
     stored = [(rank, rank, "Cast", "Cast", args, 3, 1_000_000 + 10_000 * rank) for rank in range(count)]
     ranks = pa.table(dict(zip(names, map(list, zip(*stored, strict=True)), strict=True)))
     of_median = row(0, "Cast", 1_005.0, rank_id=None, device_id=None, series_id="all")
-    kind = operators_of(RunDetails(operators=[of_median], operator_ranks=ranks))
+    kind = operators_of(RunDetails(operators=[of_median], operator_ranks=ranks), None)
     (cells,) = groups_table(kind, places_of(kind), frozenset({"all"}), TEXT, "").rows
     assert 'href="../series/all.html"' in cells[0]
     assert [words(cell).split()[0] for cell in cells[2:4]] == (["1.000", "1.010"] if count == 2 else ["1.015", "1.000"])
 
 
 def test_a_type_that_is_the_name_is_said_once() -> None:
-    kind = operators_of(of_ranks(1))
+    kind = operators_of(of_ranks(1), None)
     (cast, conv) = groups_table(kind, places_of(kind), frozenset(), TEXT, "").rows
     assert words(cast[0]).split() == ["Cast", "8,64"]
     assert words(conv[0]).split() == ["conv", "Cast", "·", "8,64"]

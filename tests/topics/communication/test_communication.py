@@ -623,7 +623,9 @@ def test_a_rank_that_was_not_read_may_be_the_one_that_all_wait_for(cli: Cli, tmp
     headlines = cli("advise", folder, "--format", "json").json["headlines"]
     assert len(headlines) == 3
     for headline in headlines:
-        assert headline["headline"].endswith(": 20.00 of 32.00 ms of the communication is waiting for a rank that was not captured")
+        assert headline["headline"].endswith(
+            ": 20.00 of 32.00 ms of the communication is waiting for a rank that was not captured"
+        )
 
 
 def _with_steps(output: Path) -> None:

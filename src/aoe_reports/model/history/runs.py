@@ -64,6 +64,10 @@ class StepTimes:
     free_ms: float | None = column("Free", "ms")
 
 
+STEP_PARTS = ("computing", "communication", "free")
+"""The parts of a step that make up all of it."""
+
+
 @row
 class GroupTotal:
     """What an operator type or an operator took on a device in a run; its share is of the tasks there."""

@@ -7,8 +7,8 @@ from typing import Literal
 
 from aoe_reports.model.texts import N_, Text
 
-BarKind = Literal["whole", "longer", "shorter"]
-BAR_WORDS = N_({"whole": "the step", "longer": "takes longer", "shorter": "takes less"})
+BarKind = Literal["whole", "longer", "shorter", "minor"]
+BAR_WORDS = N_({"whole": "the step", "longer": "takes longer", "shorter": "takes less", "minor": "minor difference"})
 """The words for each kind."""
 
 
@@ -28,3 +28,5 @@ class WaterfallPicture:
 
     title: Text
     bars: tuple[WaterfallBar, ...]
+    whole: Text | str = BAR_WORDS["whole"]
+    """What the first and the last bar are of."""

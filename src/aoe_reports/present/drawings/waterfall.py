@@ -5,7 +5,7 @@ from __future__ import annotations
 from aoe_reports.model.names import shorten_middle
 from aoe_reports.model.pictures.waterfall import BAR_WORDS, WaterfallBar, WaterfallPicture
 from aoe_reports.model.texts import Language, Text, in_language, in_value, say
-from aoe_reports.model.time_units import times_in_one_unit
+from aoe_reports.model.time_units import difference_words, time_words
 from aoe_reports.present.drawings.step import BAR, ROW, TOP, WIDTH, Drawn, words
 
 _LABEL, _VALUE = 380, 110
@@ -45,17 +45,17 @@ def axis_of(picture: WaterfallPicture) -> tuple[int, int]:
 
 def axis_words(picture: WaterfallPicture) -> Text:
     """Where the axis begins, in words."""
-    (time,), unit = times_in_one_unit(axis_of(picture)[0])
-    return say("bars begin at {time} {unit}", time=time, unit=unit)
+    return say("bars begin at {time}", time=time_words(axis_of(picture)[0]))
 
 
 def legend_of_waterfall(picture: WaterfallPicture, language: Language) -> list[tuple[str, str]]:
     """(class, words) of each kind of bar that is drawn, in order."""
     drawn = {bar.kind for bar in picture.bars}
-    return [(kind, in_language(words, language)) for kind, words in BAR_WORDS.items() if kind in drawn]
+    words = {**BAR_WORDS, "whole": picture.whole}
+    return [(kind, in_language(said, language)) for kind, said in words.items() if kind in drawn]
 
 
 def time_of(bar: WaterfallBar) -> str:
     """The time behind a bar; that of a part has a sign."""
-    (time,), unit = times_in_one_unit(bar.end_ns - bar.start_ns)
-    return f"{'+' if bar.kind == 'longer' else ''}{time} {unit}"
+    time_ns = bar.end_ns - bar.start_ns
+    return time_words(time_ns) if bar.kind == "whole" else difference_words(time_ns)

@@ -12,7 +12,8 @@ from aoe_reports.model.names import shorten_middle
 from aoe_reports.model.pictures.waterfall import WaterfallPicture
 from aoe_reports.model.rows import Field, fields_of
 from aoe_reports.model.texts import N_, Text, join, say
-from aoe_reports.model.time_units import times_in_one_unit
+from aoe_reports.model.time_units import time_words
+from aoe_reports.present.drawings.waterfall import time_of
 from aoe_reports.present.figures.fonts import BLUE, GREEN, GREY, ORANGE, RED, SKY
 from aoe_reports.present.figures.plot import Sheet, longest_of, place_of, unit_for, with_unit
 from aoe_reports.present.values import NONE
@@ -185,7 +186,7 @@ def draw_comparison(answer: Answer, sheet: Sheet) -> None:
     )
 
 
-_BARS = {"whole": GREY, "longer": RED, "shorter": GREEN}
+_BARS = {"whole": GREY, "longer": RED, "shorter": GREEN, "minor": GREY}
 
 
 def draw_explanation(answer: Answer, sheet: Sheet) -> None:
@@ -203,21 +204,12 @@ def draw_explanation(answer: Answer, sheet: Sheet) -> None:
         hatch = "//" if bar.kind == "shorter" else None
         axes.barh(place, (high - low) / size, left=low / size, color=_BARS[bar.kind], hatch=hatch, edgecolor="white")
         axes.annotate(
-            _length(bar.end_ns - bar.start_ns, whole=bar.kind == "whole"),
+            time_of(bar),
             (high / size, place), xytext=(4, 0), textcoords="offset points", va="center",
         )  # fmt: skip
     axes.set_xlim(begin / size, (most + 2 * _ROOM * (most - begin)) / size)
     sheet.name_rows([bar.label for bar in bars])
-    (time,), of_time = times_in_one_unit(begin)
-    note = say("bars begin at {time} {unit}", time=time, unit=of_time)
+    note = say("bars begin at {time}", time=time_words(begin))
     axes.set_xlabel(sheet.words(say("Time of a step ({unit}; {note})", unit=unit, note=note)))
-    described = [
-        say("{what}: {time}", what=bar.label, time=_length(bar.end_ns - bar.start_ns, whole=bar.kind == "whole"))
-        for bar in bars
-    ]
+    described = [say("{what}: {time}", what=bar.label, time=time_of(bar)) for bar in bars]
     sheet.describe(picture.title, (), described)
-
-
-def _length(time_ns: int, *, whole: bool) -> str:
-    (time,), unit = times_in_one_unit(time_ns)
-    return f"{'+' if time_ns > 0 and not whole else ''}{time} {unit}"

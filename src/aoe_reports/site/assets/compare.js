@@ -11,6 +11,7 @@
   const PARTS = ["step", "computing", "communication", "free"];
   const UNITS = [[1e9, "s"], [1e6, "ms"], [1e3, "us"], [1, "ns"]];
   const { floor, room, parts: SHOWN_PARTS, named: NAMED, max_span: MAX_SPAN, rounding: ROUNDING } = texts.numbers;
+  const FLOOR = (100 * floor).toFixed(1) + "%";
   const [COMMA, SPACE] = texts.separators;
 
   window.aoeRun = (keysName, name, told) => runs.set(name, { ...told, keys: keysName });
@@ -33,17 +34,22 @@
     return /[1-9]/.test(shown) ? (value < 0 ? "-" : "+") + shown + "%" : "0%";
   }
 
+  const unitOf = (time) => UNITS.find(([size]) => Math.abs(time) >= size) || UNITS[3];
+  const decimals = (value, digits) => (value ? Math.max(0, digits - 1 - Number(value.toExponential(digits - 1).split("e")[1])) : 0);
+  const significant = (value) => number(value, decimals(value, 4));
+  const significantDifference = (value) => (value > 0 ? "+" : "") + number(value, decimals(value, 3));
+
   // times in the one unit that the largest of them asks for
   function inOneUnit(...times) {
-    const largest = Math.max(...times.map(Math.abs));
-    const [scale, unit] = unitOf(largest);
-    const digits = Math.max(4 - String(Math.trunc(largest / scale)).length, 0);
-    return [times.map((time) => number(time / scale, digits)), unit];
+    const largest = Math.max(...times.map(Math.abs)), [scale, unit] = unitOf(largest);
+    return [times.map((time) => number(time / scale, decimals(largest / scale, 4))), unit];
   }
-  const unitOf = (time) => UNITS.find(([size]) => Math.abs(time) >= size) || UNITS[3];
-  const significant = (value) => (value ? number(value, Math.max(0, 3 - Number(value.toExponential(3).split("e")[1]))) : "0");
-  const inOwnUnit = (time) => (time ? significant(time / unitOf(time)[0]) + " " + unitOf(time)[1] : "0");
-  const signed = (time) => (time > 0 ? "+" : "") + inOwnUnit(time);
+  const inOwnUnit = (time) => significant(time / unitOf(time)[0]) + " " + unitOf(time)[1];
+  // nanoseconds are whole where they were measured so
+  function signed(time) {
+    const [scale, unit] = unitOf(time), isWhole = scale === 1 && Number.isInteger(time);
+    return (isWhole ? (time > 0 ? "+" : "") + number(time, 0) : significantDifference(time / scale)) + " " + unit;
+  }
 
   // how a column shows its times (ns): in one unit, or each in its own
   function timeColumn(times) {
@@ -52,7 +58,8 @@
     const whole = largest > MAX_SPAN * smallest ? null : sizes.length ? unitOf(largest) : UNITS[2];
     return {
       title: (words) => [whole ? words + " (" + whole[1] + ")" : words, "number"],
-      show: (time, sign) => (time === null ? null : (sign && time > 0 ? "+" : "") + (whole ? significant(time / whole[0]) : inOwnUnit(time))),
+      show: (time) => (time === null ? null : whole ? significant(time / whole[0]) : inOwnUnit(time)),
+      difference: (time) => (time === null ? null : whole ? significantDifference(time / whole[0]) : signed(time)),
     };
   }
 
@@ -81,7 +88,7 @@
   }
 
   function table(title, columns, rows) {
-    const frame = make("div", null, "wide"), held = make("table");
+    const frame = make("div", null, "wide"), held = make("table", null, "stacks");
     frame.setAttribute("role", "region");
     frame.setAttribute("aria-label", say("scroll", { what: title }));
     frame.tabIndex = 0;
@@ -100,6 +107,7 @@
         const cell = make(at ? "td" : "th", words === null ? NONE : null, kind === "text" && words && words.length > 24 ? "text long" : kind);
         if (words !== null) cell.append(tone ? make("span", words, tone) : words);
         if (!at) cell.scope = "row";
+        else cell.dataset.title = columns[at][0];
         if (below) cell.append(make("span", below, "sub"));
         line.append(cell);
       });
@@ -124,6 +132,12 @@
   };
   const placeOf = (rank, device) => [rank === null ? "" : texts.rank + " " + rank, device === null ? "" : texts.device + " " + device].filter(Boolean).join(" · ");
   const isOf = (step, rank, device) => rank === step[0] && (device === step[1] || device === null || step[1] === null);
+
+  // The effect on the step by which a difference has its colour: none where the step is the same.
+  const colourOf = (share, change) => (isSame(change) ? 0 : share);
+  const shareOf = (change) => (change.before ? change.after / change.before - 1 : 0);
+  const isSame = (change) => change !== null && change.ofStep && isSmall(shareOf(change));
+  const isMinor = (difference, whole) => isSmall(whole ? difference / whole : null);
 
   // A share of the step in the colour of the effect on it.
   function effect(share, ofStep) {
@@ -158,13 +172,13 @@
     return rows;
   }
 
-  function stepsTable(title, rows) {
+  function stepsTable(title, rows, change) {
     const times = timeColumn(rows.flatMap((row) => row.values)), differences = timeColumn(rows.map((row) => row.difference));
     const columns = [[texts.part, "text"], [texts.effect, "number"], differences.title(texts.difference), [texts.change, "number"],
       times.title(texts.baseline), times.title(texts.candidate)];
     return table(title, columns, rows.map((row) => [
-      [texts["part_" + row.part], placeOf(row.rank, row.device)], effect(row.share, row.share), [differences.show(row.difference, true)],
-      effect(row.values[0] && row.values[1] !== null ? row.values[1] / row.values[0] - 1 : null, row.share),
+      [texts["part_" + row.part], placeOf(row.rank, row.device)], effect(row.share, colourOf(row.share, change)), [differences.difference(row.difference)],
+      effect(row.values[0] && row.values[1] !== null ? row.values[1] / row.values[0] - 1 : null, colourOf(row.share, change)),
       [times.show(row.values[0]), row.counts[0]], [times.show(row.values[1]), row.counts[1]],
     ]));
   }
@@ -210,20 +224,21 @@
     return { rows, sums };
   }
 
-  function groupsTable(title, rows, stored) {
-    const every = rows.every((row) => row.steps), ofStep = every ? "_step" : "";
+  function groupsTable(title, rows, stored, change) {
+    const every = rows.every((row) => row.steps), each = every ? "_step" : "";
     const sidesOf = (row) => row.totals.map((total, at) => (total === null ? null : every ? total / row.steps[at] : total));
     const differenceOf = (sides) => (stored ? sides[1] - sides[0] : null); // null counts as 0
     const times = timeColumn(rows.flatMap(sidesOf)), differences = timeColumn(rows.map((row) => differenceOf(sidesOf(row))));
-    const columns = [[texts.what, "text"], ...(every ? [[texts.effect, "number"]] : []), differences.title(texts["difference" + ofStep]),
-      [texts.change, "number"], times.title(texts["baseline" + ofStep]), times.title(texts["candidate" + ofStep]), [texts.cause, "text"]];
+    const columns = [[texts.what, "text"], ...(every ? [[texts.effect, "number"]] : []), differences.title(texts["difference" + each]),
+      [texts.change, "number"], times.title(texts["baseline" + each]), times.title(texts["candidate" + each]), [texts.cause, "text"]];
     return table(title, columns, rows.map((row) => {
       const sides = sidesOf(row);
       const side = sides[0] === null ? texts.only_candidate : sides[1] === null ? texts.only_baseline : null;
-      return [[row.name, row.more], ...(every ? [effect(row.share, row.share)] : []), [differences.show(differenceOf(sides), true)],
-        effect(sides[0] && sides[1] !== null ? sides[1] / sides[0] - 1 : null, row.share),
+      const ofStep = colourOf(row.share, change), cause = isSmall(ofStep) ? null : row.cause;
+      return [[row.name, row.more], ...(every ? [effect(row.share, ofStep)] : []), [differences.difference(differenceOf(sides))],
+        effect(sides[0] && sides[1] !== null ? sides[1] / sides[0] - 1 : null, ofStep),
         [times.show(sides[0]), row.counts[0]], [times.show(sides[1]), row.counts[1]],
-        side ? [side, null, "state suspect"] : [row.cause && texts["cause_" + row.cause]]];
+        side ? [side, null, "state suspect"] : [cause && texts["cause_" + cause]]];
     }));
   }
 
@@ -240,8 +255,8 @@
     return scopes.op.size ? scopes.op : scopes.op_type;
   }
 
-  // The operators that differ most in a step, and all others together.
-  function operators(before, after, stepsBefore, stepsAfter) {
+  // The operators that differ most in a step, and all others together; what is minor is among the others.
+  function operators(before, after, stepsBefore, stepsAfter, whole) {
     const differing = [];
     for (const key of new Set([...before.keys(), ...after.keys()])) {
       const [type, name] = JSON.parse(key), was = perStep(before.get(key), stepsBefore), became = perStep(after.get(key), stepsAfter);
@@ -249,8 +264,11 @@
       if (difference) differing.push({ name: name || type || "?", cause: causeOf(was, became), difference });
     }
     differing.sort((one, other) => Math.abs(other.difference) - Math.abs(one.difference) || (one.name < other.name ? -1 : 1));
-    const rest = differing.slice(SHOWN_PARTS).reduce((sum, part) => sum + part.difference, 0);
-    return [...differing.slice(0, SHOWN_PARTS), ...(rest ? [{ part: "others", difference: rest }] : [])];
+    const large = differing.slice(0, SHOWN_PARTS).filter((part) => !isMinor(part.difference, whole));
+    const others = differing.slice(large.length), rest = others.reduce((sum, part) => sum + part.difference, 0);
+    if (others.length === 1) return differing;
+    const part = others.length && isMinor(others[0].difference, whole) ? "small_others" : "others";
+    return [...large, ...(rest ? [{ part, difference: rest, count: others.length }] : [])];
   }
 
   // The parts of the difference of the step that differs most: they add up to it.
@@ -265,7 +283,8 @@
       if (!places.length) return null;
       const place = places.reduce((most, other) => (differs(other) > differs(most) ? other : most));
       const [rank, device] = JSON.parse(place), calls = sides.map((one) => one.get(place));
-      return { rank, device, ofStep: false, before: sum(calls[0]), after: sum(calls[1]), parts: operators(...calls, 1, 1) };
+      const hasSteps = [before, after].every((run) => run.steps.some((step) => step[4])), whole = sum(calls[0]);
+      return { rank, device, ofStep: false, hasSteps, before: whole, after: sum(calls[1]), parts: operators(...calls, 1, 1, whole) };
     }
     const differs = ([was, became]) => Math.abs(became[4] - was[4]);
     const [was, became] = timed.reduce((most, other) => (differs(other) > differs(most) ? other : most));
@@ -273,7 +292,7 @@
     const between = (part, at) => (was[at] === null || became[at] === null || was[at] === became[at] ? []
       : [{ part, difference: Math.round(became[at] * 1e6) - Math.round(was[at] * 1e6) }]);
     const calls = sides.map((one) => ([...one].find(([place]) => isOf(was, ...JSON.parse(place))) || [])[1]);
-    const parts = [...(calls[0] && calls[1] && was[3] && became[3] ? operators(...calls, was[3], became[3]) : between("computing", 5)),
+    const parts = [...(calls[0] && calls[1] && was[3] && became[3] ? operators(...calls, was[3], became[3], whole[0]) : between("computing", 5)),
       ...between("communication", 6), ...between("free", 7)];
     const left = whole[1] - whole[0] - parts.reduce((sum, part) => sum + part.difference, 0);
     if (Math.abs(left) > ROUNDING) parts.push({ part: "unattributed", difference: left });
@@ -283,21 +302,28 @@
   function changeWords(change, several) {
     if (!change) return texts.change_none;
     const [[before, after], unit] = inOneUnit(change.before, change.after);
-    const share = change.before ? change.after / change.before - 1 : 0, place = several ? placeOf(change.rank, change.device) : "";
-    const kind = !change.ofStep ? "tasks" : isSmall(share) ? "minor" : share > 0 ? "slower" : "quicker";
+    const share = shareOf(change), place = several ? placeOf(change.rank, change.device) : "";
+    const kind = !change.ofStep ? (change.hasSteps ? "other_steps" : "tasks") : isSame(change) ? "same" : share > 0 ? "slower" : "faster";
     const said = say("change_" + kind, { where: place ? say("of_place", { place }) : "", before: before + " " + unit, after: after + " " + unit,
-      change: percent(share), floor: number(100 * floor, 1) + "%" });
-    const named = [...change.parts].sort((one, other) => Math.abs(other.difference) - Math.abs(one.difference)).slice(0, NAMED)
-      .map((part) => (part.name || texts["part_" + part.part]) + " " + signed(part.difference));
+      change: percent(share), floor: FLOOR });
+    const parts = isSame(change) ? [] : change.parts.filter((part) => !isMinor(part.difference, change.before));
+    const named = parts.sort((one, other) => Math.abs(other.difference) - Math.abs(one.difference)).slice(0, NAMED)
+      .map((part) => nameOf(change, part) + " " + signed(part.difference));
     return named.length ? said + SPACE + say("largest_parts", { parts: named.join(COMMA) }) : said;
+  }
+
+  function nameOf(change, { part, name, count }) {
+    if (name) return name;
+    return say("part_" + part + (part === "small_others" && !change.ofStep ? "_of_tasks" : ""), { count, floor: FLOOR });
   }
 
   function waterfall(change) {
     const rows = [{ label: texts.before_bar, start: 0, end: change.before, kind: "whole" }];
     let reached = change.before;
-    for (const { part, name, cause, difference } of change.parts) {
-      const label = !name ? texts["part_" + part] : cause ? say("named_cause", { name, cause: texts["cause_" + cause] }) : name;
-      rows.push({ label, start: reached, end: reached += difference, kind: difference > 0 ? "longer" : "shorter" });
+    for (const part of change.parts) {
+      const { cause, difference } = part, minor = isSame(change) || isMinor(difference, change.before), name = nameOf(change, part);
+      const label = part.name && cause && !minor ? say("named_cause", { name, cause: texts["cause_" + cause] }) : name;
+      rows.push({ label, start: reached, end: reached += difference, kind: minor ? "minor" : difference > 0 ? "longer" : "shorter" });
     }
     rows.push({ label: texts.after_bar, start: 0, end: change.after, kind: "whole" });
     const levels = rows.flatMap((row) => [row.start, row.end].filter((level) => row.kind !== "whole" || level));
@@ -314,11 +340,11 @@
       item.append(make("span", row.label, "what"), svg, make("span", row.kind === "whole" ? inOwnUnit(row.end) : signed(row.end - row.start), "value"));
       list.append(item);
     }
-    const figure = make("figure"), legend = make("p", null, "legend"), [[time], unit] = inOneUnit(begin);
-    figure.append(make("figcaption", say("axis", { time, unit })), list);
-    for (const kind of ["whole", "longer", "shorter"].filter((kind) => rows.some((row) => row.kind === kind))) {
+    const figure = make("figure"), legend = make("p", null, "legend");
+    figure.append(make("figcaption", say("axis", { time: inOwnUnit(begin) })), list);
+    for (const kind of ["whole", "longer", "shorter", "minor"].filter((kind) => rows.some((row) => row.kind === kind))) {
       const entry = make("span", null, "entry");
-      entry.append(make("span", null, "key " + kind), texts["bar_" + kind]);
+      entry.append(make("span", null, "key " + kind), kind === "whole" ? texts[change.ofStep ? "whole_step" : "whole_tasks"] : texts["bar_" + kind]);
       legend.append(entry, " ");
     }
     return [figure, legend];
@@ -342,24 +368,26 @@
     return found;
   }
 
-  function warn(found) {
-    const held = make("div", null, "warned"), first = make("p"), list = make("ul");
-    held.setAttribute("role", "note");
-    first.append(make("b", texts.not_comparable));
+  function warn(found, ofModels) {
+    const box = make("div", null, "warned"), first = make("p"), list = make("ul");
+    box.setAttribute("role", "note");
+    first.append(make("b", ofModels ? texts.other_models : texts.not_comparable));
     list.append(...found.map((reason) => make("li", reason)));
-    held.append(first, list, make("p", texts.not_comparable_about));
-    return held;
+    box.append(first, list, ...(ofModels ? [] : [make("p", texts.not_comparable_about)]));
+    return box;
   }
 
   function compare(before, after) {
     const out = document.getElementById("compared");
     out.textContent = "";
     const against = reasons(before, after);
-    if (against.length) out.append(warn(against));
+    const ofModels = before.model !== after.model;
+    if (ofModels) against.unshift(say("fact_differs", { fact: texts.model, baseline: before.model, candidate: after.model }));
+    if (against.length) out.append(warn(against, ofModels));
     const change = changeOf(before, after), ofSteps = steps(before, after);
     const places = new Set(ofSteps.map((row) => placeOf(row.rank, row.device)));
     out.append(make("h2", texts.waterfall), make("p", changeWords(change, places.size > 1), "lead"));
-    if (change && change.parts.length) out.append(...waterfall(change));
+    if (change && change.parts.some((part) => !isMinor(part.difference, change.before))) out.append(...waterfall(change));
     const sides = make("p");
     for (const [name, told, file] of [["baseline", before, before.file], ["candidate", after, after.file]]) {
       const link = make("a", told.model + " · " + told.night + " · " + told.run);
@@ -371,10 +399,10 @@
     if (untimed.baseline || untimed.candidate) out.append(make("p", say("untimed", untimed)));
     if (ofSteps.length) {
       const first = ofSteps.filter((row) => !change || (row.rank === change.rank && row.device === change.device));
-      out.append(make("h2", texts.steps), stepsTable(texts.steps, first));
+      out.append(make("h2", texts.steps), stepsTable(texts.steps, first, change));
       if (first.length < ofSteps.length) {
         const more = make("details");
-        more.append(make("summary", texts.all_ranks), stepsTable(texts.all_ranks, ofSteps));
+        more.append(make("summary", texts.all_ranks), stepsTable(texts.all_ranks, ofSteps, change));
         out.append(more);
       }
     }
@@ -385,11 +413,12 @@
       const [baseline, candidate] = sums.map((sum) => (sum === null ? texts.not_stored : inOwnUnit(sum)));
       out.append(make("h2", title), make("p", say(stored ? "compare_sums" : "compare_one_side", {
         shown: Math.min(rows.length, SHOWN), count: rows.length, difference: signed(sums[1] - sums[0]), baseline, candidate,
-      })), groupsTable(title, rows.slice(0, SHOWN), stored));
+      })), groupsTable(title, rows.slice(0, SHOWN), stored, change));
     }
+    const factOf = (run, name) => (run.facts[name] === "unknown" ? null : run.facts[name] ?? null);
     const facts = [...new Set([...Object.keys(before.facts), ...Object.keys(after.facts)])].sort()
-      .filter((name) => before.facts[name] !== after.facts[name])
-      .map((name) => [[name], [before.facts[name] ?? null], [after.facts[name] ?? null]]);
+      .filter((name) => factOf(before, name) !== factOf(after, name))
+      .map((name) => [[name], [factOf(before, name)], [factOf(after, name)]]);
     out.append(make("h2", texts.compare_metadata));
     out.append(facts.length ? table(texts.compare_metadata, [[texts.fact, "text"], [texts.baseline, "text"], [texts.candidate, "text"]], facts)
       : make("p", texts.compare_same));
@@ -425,7 +454,7 @@
         const group = make("optgroup");
         group.label = model;
         for (const [file, night, , name] of ofModel) {
-          const option = make("option", night + " · " + name);
+          const option = make("option", model + " · " + night + " · " + name);
           option.value = file;
           group.append(option);
         }

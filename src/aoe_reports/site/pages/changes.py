@@ -12,24 +12,26 @@ from math import floor
 
 from aoe_reports.history.site_facts import Groups, RunDetails
 from aoe_reports.model.history.causes import reason_words
+from aoe_reports.model.history.changes import MIN_STEP_SHARE, is_small
 from aoe_reports.model.history.runs import StepTimes
 from aoe_reports.model.pictures.waterfall import BarKind, WaterfallBar, WaterfallPicture
 from aoe_reports.model.texts import N_, Text, say
+from aoe_reports.present.values import show
+from aoe_reports.site.texts import PART_WORDS
 
 ROUNDING_NS = 3
 """Parts are stored in whole nanoseconds: what three of them do not explain is no part."""
 SHOWN_PARTS = 8
 """Operators with a bar of their own; the others share one."""
-PART_WORDS = N_(
+OTHERS_WORDS = N_(
     {
-        "others": "other operators",
-        "computing": "computing",
-        "communication": "communication, not overlapped",
-        "free": "free time",
-        "unattributed": "unattributed",
+        "others": "{count} other operators",
+        "small_others": "{count} others, each less than {floor} of the step",
+        "small_others_of_tasks": "{count} others, each less than {floor} of all compute tasks",
     }
 )
-"""What parts are called that are no operators."""
+"""What operators are called that share a bar."""
+WHOLE_WORDS = N_({"step": "the step", "tasks": "all compute tasks"})
 CAUSE_WORDS = {
     cause: str(reason_words(cause))
     for cause in ("slower-calls", "faster-calls", "more-calls", "fewer-calls", "new", "vanished")
@@ -39,12 +41,13 @@ Place = tuple[int | None, int | None]
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A part of the difference, in ns of one step; an operator has a name and a cause."""
+    """A part of the difference, in ns of one step; an operator has a name and a cause, operators that share a bar their number."""
 
     part: str
     name: str | None
     cause: str | None
     difference_ns: int
+    count: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +61,22 @@ class StepChange:
     after_ns: int
     parts: Sequence[Part]
     """The largest operators first, then what is no operator."""
+    has_steps: bool = True
+    """Whether both runs have steps, even of other ranks."""
+
+    @property
+    def share(self) -> float:
+        """The difference as a share of the time before."""
+        return self.after_ns / self.before_ns - 1 if self.before_ns else 0.0
+
+    @property
+    def is_same(self) -> bool:
+        """Whether the step differs by less than steps do from night to night."""
+        return self.of_step and is_small(self.share)
+
+    def is_minor(self, part: Part) -> bool:
+        """Whether a part is too small to be a finding."""
+        return _is_minor(part.difference_ns, self.before_ns)
 
 
 def rounded(number: float) -> int:
@@ -98,7 +117,8 @@ def change_of(before: RunDetails, after: RunDetails) -> StepChange | None:
     place = max(places, key=lambda place: abs(sum(_times(totals[1][place])) - sum(_times(totals[0][place]))))
     sides = totals[0][place], totals[1][place]
     whole = [sum(_times(side)) for side in sides]
-    return StepChange(*place, False, whole[0], whole[1], list(_operators(*sides, 1, 1)))
+    has_steps = all(any(step.step_ms for step in side.steps) for side in (before, after))
+    return StepChange(*place, False, whole[0], whole[1], list(_operators(*sides, (1, 1), whole[0])), has_steps)
 
 
 Calls = dict[tuple[str | None, str | None], tuple[int | None, int]]
@@ -131,7 +151,7 @@ def _of_step(was: StepTimes, became: StepTimes, before: Groups, after: Groups) -
         for groups in (before, after)
     ]
     if sides[0] and sides[1] and was.steps and became.steps:
-        parts += _operators(sides[0], sides[1], was.steps, became.steps)
+        parts += _operators(sides[0], sides[1], (was.steps, became.steps), whole[0])
     else:
         parts += _between("computing", was.computing_ms, became.computing_ms)
     parts += _between("communication", was.communication_ms, became.communication_ms)
@@ -147,19 +167,28 @@ def _between(part: str, before_ms: float | None, after_ms: float | None) -> Iter
         yield Part(part, None, None, rounded(after_ms * 1e6) - rounded(before_ms * 1e6))
 
 
-def _operators(before: Calls, after: Calls, steps_before: int, steps_after: int) -> Iterator[Part]:
-    """The operators that differ most in a step, and all others together."""
+def _operators(before: Calls, after: Calls, steps: tuple[int, int], whole_ns: int) -> Iterator[Part]:
+    """The operators that differ most in a step, and all others together; what is minor is among the others."""
     differing = []
     for key in {**before, **after}:
-        was, became = per_step(before.get(key), steps_before), per_step(after.get(key), steps_after)
+        was, became = per_step(before.get(key), steps[0]), per_step(after.get(key), steps[1])
         difference = rounded(became[1] if became else 0) - rounded(was[1] if was else 0)
         if difference:
             differing.append(Part("operator", key[1] or key[0] or "?", cause_of(was, became), difference))
     differing.sort(key=lambda part: (-abs(part.difference_ns), part.name or ""))
-    yield from differing[:SHOWN_PARTS]
-    rest = sum(part.difference_ns for part in differing[SHOWN_PARTS:])
+    shown = [part for part in differing[:SHOWN_PARTS] if not _is_minor(part.difference_ns, whole_ns)]
+    others = differing[len(shown) :]
+    if len(others) == 1:
+        shown, others = differing, []
+    yield from shown
+    rest = sum(part.difference_ns for part in others)
     if rest:
-        yield Part("others", None, None, rest)
+        kind = "small_others" if _is_minor(others[0].difference_ns, whole_ns) else "others"
+        yield Part(kind, None, None, rest, len(others))
+
+
+def _is_minor(difference_ns: int, whole_ns: int) -> bool:
+    return is_small(difference_ns / whole_ns if whole_ns else None)
 
 
 def per_step(calls: tuple[int | None, int] | None, steps: int) -> tuple[float, float] | None:
@@ -167,20 +196,36 @@ def per_step(calls: tuple[int | None, int] | None, steps: int) -> tuple[float, f
     return None if calls is None else ((calls[0] or 0) / steps, calls[1] / steps)
 
 
+def has_picture(change: StepChange) -> bool:
+    """Whether any part is large enough to be looked at."""
+    return not all(map(change.is_minor, change.parts))
+
+
 def picture_of(change: StepChange) -> WaterfallPicture:
     """The step before, each part, the step after."""
     bars, reached = [WaterfallBar(say("before"), 0, change.before_ns, "whole")], change.before_ns
     for part in change.parts:
-        kind: BarKind = "longer" if part.difference_ns > 0 else "shorter"
-        bars.append(WaterfallBar(_label(part), reached, reached + part.difference_ns, kind))
+        is_minor = change.is_same or change.is_minor(part)
+        kind: BarKind = "minor" if is_minor else "longer" if part.difference_ns > 0 else "shorter"
+        bars.append(WaterfallBar(label_of(change, part), reached, reached + part.difference_ns, kind))
         reached += part.difference_ns
     title = say("Change per step by component") if change.of_step else say("Change of all compute tasks by operator")
-    return WaterfallPicture(title, (*bars, WaterfallBar(say("after"), 0, change.after_ns, "whole")))
+    whole = say(WHOLE_WORDS["step" if change.of_step else "tasks"])
+    return WaterfallPicture(title, (*bars, WaterfallBar(say("after"), 0, change.after_ns, "whole")), whole)
 
 
-def _label(part: Part) -> Text | str:
-    if part.name is None:
-        return say(PART_WORDS[part.part])
-    if part.cause is None:
+def name_of(change: StepChange, part: Part) -> Text | str:
+    """What a part is called, without its cause."""
+    if part.name is not None:
         return part.name
+    if part.count is None:
+        return say(PART_WORDS[part.part])
+    words = OTHERS_WORDS[part.part if change.of_step or part.part == "others" else f"{part.part}_of_tasks"]
+    return say(words, count=part.count, floor=show(MIN_STEP_SHARE, "percent"))
+
+
+def label_of(change: StepChange, part: Part) -> Text | str:
+    """What the bar of a part is called: why it differs is said where that is no noise."""
+    if part.name is None or part.cause is None or change.is_same or change.is_minor(part):
+        return name_of(change, part)
     return say("{name}: {cause}", name=part.name, cause=reason_words(part.cause))

@@ -19,7 +19,8 @@ from aoe_reports.history.site_facts import Groups, RunDetails, RunFacts, StoreFa
 from aoe_reports.model.by_key import lists_by_key
 from aoe_reports.model.documents import JsonObject
 from aoe_reports.model.history.changes import MIN_STEP_SHARE, is_small
-from aoe_reports.model.history.runs import StepTimes
+from aoe_reports.model.history.runs import STEP_PARTS, StepTimes
+from aoe_reports.model.pictures.waterfall import BAR_WORDS
 from aoe_reports.model.rank_spread import middle_of
 from aoe_reports.model.shares import signed_percent
 from aoe_reports.model.texts import N_
@@ -27,31 +28,34 @@ from aoe_reports.model.time_units import MAX_SPAN, times_in_one_unit
 from aoe_reports.present.drawings.waterfall import ROOM
 from aoe_reports.present.values import plain, show
 from aoe_reports.site.amounts import TimeColumn, effect_cell, in_own_unit
-from aoe_reports.site.as_json import as_json
+from aoe_reports.site.as_json import as_script
 from aoe_reports.site.bars import waterfall_figure
 from aoe_reports.site.cells import Columns, Table, cell, head, stated
 from aoe_reports.site.pages.changes import (
     CAUSE_WORDS,
-    PART_WORDS,
+    OTHERS_WORDS,
     ROUNDING_NS,
     SHOWN_PARTS,
+    WHOLE_WORDS,
     StepChange,
     cause_of,
     change_of,
+    has_picture,
     is_of,
+    name_of,
     per_step,
     picture_of,
 )
 from aoe_reports.site.places import file_name
 from aoe_reports.site.render import Content, Context
-from aoe_reports.site.texts import Texts
+from aoe_reports.site.texts import PART_WORDS, Texts
 
 SHOWN_ROWS = 50
 """Rows of a table, the largest difference first: its JSON has all."""
 NAMED_PARTS = 3
 """So many parts of a difference are in the sentence above it."""
 SCOPES = ("op_type", "op", "communication")
-PARTS = ("step", "computing", "communication", "free")
+PARTS = ("step", *STEP_PARTS)
 MUST_MATCH = {
     "hardware": "hardware",
     "engine_version": "engine_version",
@@ -61,16 +65,24 @@ MUST_MATCH = {
 """Facts of a run, by short names, that have to be equal for `compare` where both sides have them."""
 
 
+Why = Literal["segment", "suspect", "incident", "night"]
+"""The baseline is the last run before the newest change of the model's step, before its step became suspect, before the newest
+open incident of the model, or, as nothing changed, of the last night before."""
+
+
 @dataclass(frozen=True, slots=True)
 class Pair:
     """The newest run of a model and its baseline."""
 
     baseline: RunFacts
     candidate: RunFacts
-    why: str
-    """`segment`: the last run before the newest change of the model's step; `night`: the last night before, as nothing changed."""
+    why: Why
+    since: str | None = None
+    """The night since which the candidate differs from the baseline, as far as that is known."""
     series: str | None = None
     """The series of a step whose page has the breakdown of that change over all nights."""
+    incident: str | None = None
+    """The title of the incident."""
 
 
 def pairs_of(facts: StoreFacts) -> dict[str, Pair]:
@@ -83,18 +95,39 @@ def pairs_of(facts: StoreFacts) -> dict[str, Pair]:
     for model, runs in sorted(of_models.items()):
         prior = [run for run in runs if run.night < runs[-1].night]
         if prior:
-            pairs[model] = _since_change(runs[-1], facts) or Pair(prior[-1], runs[-1], "night")
+            newest = runs[-1]
+            pairs[model] = (
+                _since_change(newest, facts)
+                or _since_incident(newest, prior, facts)
+                or Pair(prior[-1], newest, "night")
+            )
     return pairs
 
 
 def _since_change(newest: RunFacts, facts: StoreFacts) -> Pair | None:
     """With the last run before the newest change of the model's step; None where nothing changed, or the run is not stored."""
     step = facts.slowest_of(newest.model)
-    starts = [shift.start for shift in step.shifts if shift.state != "suspect" and shift.start] if step else []
-    before = facts.by_id.get(step.runs[starts[-1] - 1]) if step and starts else None
-    if step is None or before is None:
+    if step is None:
         return None
-    return Pair(before, newest, "segment", step.id if step.has_page and step.row.attribution else None)
+    is_suspect = step.row.state == "suspect"
+    starts = [shift.start for shift in step.shifts if shift.start and (shift.state != "suspect" or is_suspect)]
+    before = facts.by_id.get(step.runs[starts[-1] - 1]) if starts else None
+    if before is None:
+        return None
+    series = step.id if step.has_page and step.row.attribution else None
+    return Pair(before, newest, "suspect" if is_suspect else "segment", step.nights[starts[-1]], series)
+
+
+def _since_incident(newest: RunFacts, prior: Sequence[RunFacts], facts: StoreFacts) -> Pair | None:
+    """With the last run before the newest open incident of the model; None where there is none."""
+    incidents = [
+        incident
+        for incident in facts.incidents.values()
+        if incident.open and any(member.open and member.model == newest.model for member in incident.members)
+    ]
+    last = max(incidents, key=lambda incident: (incident.since, incident.incident), default=None)
+    before = [run for run in prior if last is not None and run.night < last.since]
+    return Pair(before[-1], newest, "incident", last.since, incident=last.title) if last and before else None
 
 
 def page_of(model: str) -> str:
@@ -313,7 +346,7 @@ def _groups(before: Totals, after: Totals, steps_of: StepsOf) -> list[GroupDiffe
         stored = bool(before and after)
         values = _difference(was and was[1], became and became[1], 1000, stored=stored)
         counts = was and was[0], became and became[0]
-        steps, share, cause = _effect(was, became, steps_of(rank, device) if stored else None)
+        steps, share, cause = _effect_of_calls(was, became, steps_of(rank, device) if stored else None)
         names = rank, device, op_type, op_name, known_args, side
         rows.append(GroupDifference(*names, *counts, *values, *steps, share, cause))
     rows.sort(
@@ -329,7 +362,7 @@ def _groups(before: Totals, after: Totals, steps_of: StepsOf) -> list[GroupDiffe
 Call = tuple[int | None, int] | None
 
 
-def _effect(
+def _effect_of_calls(
     was: Call, became: Call, steps: tuple[StepTimes, StepTimes] | None
 ) -> tuple[tuple[int | None, int | None], float | None, str | None]:
     """(steps of both sides, share of the step, cause) of a difference."""
@@ -361,9 +394,9 @@ def _steps(before: Sequence[StepTimes], after: Sequence[StepTimes]) -> Iterator[
 @lru_cache(maxsize=64)
 def keys_file(keys: tuple[tuple[Any, ...], ...]) -> tuple[str, bytes]:
     """The keys of a run's groups in a file named by its hash: runs of the same operators share it."""
-    content = as_json(keys)
+    content = as_script(keys).encode()
     name = hashlib.sha256(content).hexdigest()[:24]
-    return name, b'aoeKeys("%s",%s);\n' % (name.encode(), _as_script(content))
+    return name, b'aoeKeys("%s",%s);\n' % (name.encode(), content)
 
 
 def run_file(run: RunFacts, details: RunDetails, keys: str) -> bytes:
@@ -387,7 +420,7 @@ def run_file(run: RunFacts, details: RunDetails, keys: str) -> bytes:
         "untimed": details.untimed,
     }
     name = file_name(run.run_id)
-    return b'aoeRun("%s","%s",%s);\n' % (keys.encode(), name.encode(), _as_script(as_json(comparison)))
+    return b'aoeRun("%s","%s",%s);\n' % (keys.encode(), name.encode(), as_script(comparison).encode())
 
 
 KEYS_AT = slice(8, 32)
@@ -399,13 +432,7 @@ def list_file(runs: Sequence[RunFacts]) -> bytes:
     comparisons = [
         [file_name(run.run_id), run.night, run.model, run.run_id] for run in reversed(runs) if not run.is_tuning
     ]
-    return b"aoeRuns(%s);\n" % _as_script(as_json(_text(comparisons)))
-
-
-def _as_script(content: bytes) -> bytes:
-    return (
-        content.replace(b"<", b"\\u003c").replace("\u2028".encode(), b"\\u2028").replace("\u2029".encode(), b"\\u2029")
-    )
+    return b"aoeRuns(%s);\n" % as_script(_text(comparisons)).encode()
 
 
 def _text(value: Any) -> Any:
@@ -433,30 +460,30 @@ _SCRIPT: Mapping[str, str] = N_(
         "only_baseline": "baseline only",
         "only_candidate": "candidate only",
         "change_slower": "A step{where} takes {after} instead of {before}: {change}, slower.",
-        "change_quicker": "A step{where} takes {after} instead of {before}: {change}, faster.",
-        "change_minor": (
-            "A step{where} takes {after} instead of {before}: {change}, less than {floor}, by which a step differs "
-            "from night to night anyway."
-        ),
+        "change_faster": "A step{where} takes {after} instead of {before}: {change}, faster.",
+        "change_same": "A step{where} takes {after} instead of {before}: {change}, the same within {floor}.",
         "change_tasks": "No step is stored on both sides; all compute tasks{where} take {after} instead of {before}: {change}.",
+        "change_other_steps": (
+            "The two runs have no step in common; all compute tasks{where} take {after} instead of {before}: {change}."
+        ),
         "change_none": "The two runs have neither a step nor compute tasks in common.",
         "of_place": " of {place}",
         "largest_parts": "Largest parts: {parts}.",
         "waterfall": "What the difference consists of",
-        "axis": "bars begin at {time} {unit}",
+        "axis": "bars begin at {time}",
         "before_bar": "before",
         "after_bar": "after",
         "named_cause": "{name}: {cause}",
-        "bar_whole": "the step",
-        "bar_longer": "takes longer",
-        "bar_shorter": "takes less",
+        **{f"whole_{kind}": words for kind, words in WHOLE_WORDS.items()},
+        **{f"bar_{kind}": words for kind, words in BAR_WORDS.items()},
         "all_ranks": "All ranks",
         "compare_op_type": "Operator types",
         "compare_op": "Operators",
         "compare_communication": "Communication",
         "part_step": "a step",
-        **{f"part_{part}": words for part, words in PART_WORDS.items()},
+        **{f"part_{part}": words for part, words in {**PART_WORDS, **OTHERS_WORDS}.items()},
         **{f"cause_{cause}": words for cause, words in CAUSE_WORDS.items()},
+        "model": "Model",
         "rank": "Rank",
         "device": "Device",
         "fact": "Fact",
@@ -473,6 +500,12 @@ _SCRIPT: Mapping[str, str] = N_(
         ),
         "scroll": "{what}: scrolls horizontally",
         "not_stored": "not stored",
+        "other_models": (
+            "These two runs are of different models: their steps and operators are not the same work, so the differences "
+            "below do not add up."
+        ),
+        "no_steps": "No step of this run is stored.",
+        "about_difference": "A difference is candidate - baseline: above 0 is slower.",
         "not_comparable": "These two runs are not comparable.",
         "not_comparable_about": (
             "The command line refuses to compare them. The differences below may come from "
@@ -496,10 +529,7 @@ _SCRIPT: Mapping[str, str] = N_(
 def comparison_page(comparison: RunComparison, text: Texts) -> Content:
     """The page of a pair, and its JSON: difference = candidate - baseline, ratio = candidate / baseline."""
     pair, change = comparison.pair, comparison.change
-    untimed = text(
-        "Records without a total, not shown in any table: {baseline} in the baseline, {candidate} in the candidate.",
-        **comparison.untimed,
-    )
+    untimed = text(_SCRIPT["untimed"], **comparison.untimed)
     first = [
         row
         for row in comparison.steps
@@ -510,25 +540,26 @@ def comparison_page(comparison: RunComparison, text: Texts) -> Content:
             "{model}, {night} compared with its baseline", model=pair.candidate.model, night=pair.candidate.night
         ),
         "about": about_baseline(pair, text),
+        "levels": pair.why in {"segment", "suspect"},
         "said": _change_words(comparison, text),
         "over_nights": f"series/{file_name(pair.series)}.html" if pair.series else "",
-        "waterfall": None if change is None or not change.parts else waterfall_figure(picture_of(change), text),
+        "waterfall": None if change is None or not has_picture(change) else waterfall_figure(picture_of(change), text),
         "reasons": [_reason(reason, text) for reason in comparison.not_comparable],
         "sides": [
             (name, f"{run.night} · {run.run_id}", f"runs/{file_name(run.run_id)}.html")
             for name, run in ((text("Baseline"), pair.baseline), (text("Candidate"), pair.candidate))
         ],
-        "steps": _steps_table(first, text),
-        "all_steps": _steps_table(comparison.steps if len(first) < len(comparison.steps) else [], text),
-        "tables": [
-            _table(scope, rows, comparison.totals[scope], text) for scope, rows in comparison.tables.items() if rows
-        ],
+        "words": {key: text(words) for key, words in _SCRIPT.items()},
+        "steps": _steps_table(first, change, text),
+        "all_steps": _steps_table(comparison.steps if len(first) < len(comparison.steps) else [], change, text),
+        "tables": [_table(scope, rows, comparison, text) for scope, rows in comparison.tables.items() if rows],
         "differences": Table(
             [(text("Fact"), "text"), (text("Baseline"), "text"), (text("Candidate"), "text")],
             [
                 [head(text.fact(difference.fact)), cell(difference.baseline), cell(difference.candidate)]
                 for difference in comparison.metadata_differences
             ],
+            stacks=True,
         ),
         "untimed": untimed if any(comparison.untimed.values()) else "",
     }
@@ -553,21 +584,20 @@ def _change_words(comparison: RunComparison, text: Texts) -> str:
     if change is None:
         return text(_SCRIPT["change_none"])
     (before, after), unit = times_in_one_unit(change.before_ns, change.after_ns)
-    share = change.after_ns / change.before_ns - 1 if change.before_ns else 0.0
-    kind = "minor" if is_small(share) else "slower" if share > 0 else "quicker"
     several = len({(row.rank_id, row.device_id) for row in comparison.steps}) > 1
     place = text.place(change.rank_id, change.device_id) if several else ""
     said = text(
-        _SCRIPT[f"change_{kind}" if change.of_step else "change_tasks"],
+        _SCRIPT[f"change_{_kind_of(change)}"],
         where=text(_SCRIPT["of_place"], place=place) if place else "",
         before=f"{before} {unit}",
         after=f"{after} {unit}",
-        change=signed_percent(share),
+        change=signed_percent(change.share),
         floor=show(MIN_STEP_SHARE, "percent"),
     )
-    largest = sorted(change.parts, key=lambda part: -abs(part.difference_ns))[:NAMED_PARTS]
+    parts = [] if change.is_same else [part for part in change.parts if not change.is_minor(part)]
+    largest = sorted(parts, key=lambda part: -abs(part.difference_ns))[:NAMED_PARTS]
     named = [
-        f"{part.name or text(_SCRIPT[f'part_{part.part}'])} {in_own_unit(part.difference_ns, 'ns', signed=True)}"
+        f"{text.translated(name_of(change, part))} {in_own_unit(part.difference_ns, 'ns', signed=True)}"
         for part in largest
     ]
     if not named:
@@ -575,14 +605,37 @@ def _change_words(comparison: RunComparison, text: Texts) -> str:
     return text.joined(" ", (said, text(_SCRIPT["largest_parts"], parts=text.joined(", ", named))))
 
 
+def _kind_of(change: StepChange) -> str:
+    if not change.of_step:
+        return "other_steps" if change.has_steps else "tasks"
+    if change.is_same:
+        return "same"
+    return "slower" if change.share > 0 else "faster"
+
+
 def about_baseline(pair: Pair, text: Texts) -> str:
-    """What the baseline is; the night before has its date where it is not the day before."""
+    """What the baseline is, and why; the night before has its date where it is not the day before."""
+    night = pair.baseline.night
     if pair.why == "segment":
         return text(
             "The baseline is the last run before the model's step changed, of the night {night}.",
-            night=pair.baseline.night,
+            night=night,
         )
-    night = pair.baseline.night
+    if pair.why == "suspect":
+        return text(
+            "The baseline is the last run before {since}, since when the model's step is suspected to have changed, of "
+            "the night {night}: more nights must confirm it.",
+            since=pair.since,
+            night=night,
+        )
+    if pair.why == "incident":
+        return text(
+            "The baseline is the last run before the newest open incident of the model ({incident}, since {since}), of "
+            "the night {night}: the model's step has not changed in the watched nights.",
+            incident=text.translated(pair.incident),
+            since=pair.since,
+            night=night,
+        )
     before = (date.fromisoformat(pair.candidate.night) - timedelta(days=1)).isoformat()
     return text(
         "The baseline is the night before, {night}: the model's step has not changed in the watched nights."
@@ -598,12 +651,15 @@ def _reason(reason: FactDifference, text: Texts) -> str:
         missing = "records_missing_candidate" if was else "records_missing_baseline"
         return text(_SCRIPT[missing], count=was or became)
     fact = text(_SCRIPT[f"fact_{reason.fact}"])
-    return text(
-        "{fact}: {baseline} in the baseline, {candidate} in the candidate", fact=fact, baseline=was, candidate=became
-    )
+    return text(_SCRIPT["fact_differs"], fact=fact, baseline=was, candidate=became)
 
 
-def _steps_table(rows: Sequence[StepDifference], text: Texts) -> Table:
+def _effect(share: float | None, change: StepChange | None) -> float | None:
+    """The effect on the step by which a difference has its colour: none where the step is the same."""
+    return 0.0 if change is not None and change.is_same else share
+
+
+def _steps_table(rows: Sequence[StepDifference], change: StepChange | None, text: Texts) -> Table:
     """The parts of steps, every device by itself."""
     sides = [[None if ms is None else ms * 1e6 for ms in (row.baseline_ms, row.candidate_ms)] for row in rows]
     differing = [None if row.difference_ms is None else _between(*side) for row, side in zip(rows, sides, strict=True)]
@@ -614,21 +670,22 @@ def _steps_table(rows: Sequence[StepDifference], text: Texts) -> Table:
     ]  # fmt: skip
     cells = []
     for row, (before, after), difference in zip(rows, sides, differing, strict=True):
+        effect = _effect(row.step_share, change)
         steps = [
-            None if count is None else text("mean, steps: {count}", count=count)
+            None if count is None else text(_SCRIPT["of_steps"], count=count)
             for count in (row.baseline_steps, row.candidate_steps)
         ]
         cells.append(
             [
                 head(text(_SCRIPT[f"part_{row.part}"]), None, text.place(row.rank_id, row.device_id)),
-                effect_cell(row.step_share, row.step_share),
+                effect_cell(row.step_share, effect),
                 differences.cell(difference, signed=True),
-                effect_cell(_change(before, after), row.step_share),
+                effect_cell(_change(before, after), effect),
                 times.cell(before, steps[0]),
                 times.cell(after, steps[1]),
             ]
         )
-    return Table(columns, cells)
+    return Table(columns, cells, stacks=True)
 
 
 def _between(before: float | None, after: float | None) -> float:
@@ -640,11 +697,11 @@ def _change(before: float | None, after: float | None) -> float | None:
     return after / before - 1 if before and after is not None else None
 
 
-def _table(scope: str, rows: Sequence[GroupDifference], total: ScopeTotal, text: Texts) -> Table:
+def _table(scope: str, rows: Sequence[GroupDifference], comparison: RunComparison, text: Texts) -> Table:
     """The groups of a scope, by their effect on the step."""
-    shown = rows[:SHOWN_ROWS]
+    shown, total = rows[:SHOWN_ROWS], comparison.totals[scope]
     sums = (total.baseline_total_us, total.candidate_total_us)
-    baseline, candidate = (text("not stored") if us is None else in_own_unit(us, "us") for us in sums)
+    baseline, candidate = (text(_SCRIPT["not_stored"]) if us is None else in_own_unit(us, "us") for us in sums)
     said = text(
         _SCRIPT["compare_one_side" if total.difference_us is None else "compare_sums"],
         shown=len(shown),
@@ -666,24 +723,25 @@ def _table(scope: str, rows: Sequence[GroupDifference], total: ScopeTotal, text:
     ]  # fmt: skip
     cells = []
     for row, (before, after), difference in zip(shown, sides, differing, strict=True):
+        effect = _effect(row.step_share, comparison.change)
         counts = [
-            None if count is None else text("tasks: {count}", count=count)
+            None if count is None else text(_SCRIPT["tasks_of"], count=count)
             for count in (row.baseline_count, row.candidate_count)
         ]
         cells.append(
             [
                 _group_head(row, text),
-                *([effect_cell(row.step_share, row.step_share)] if every else []),
+                *([effect_cell(row.step_share, effect)] if every else []),
                 differences.cell(difference, signed=True),
-                effect_cell(_change(before, after), row.step_share),
+                effect_cell(_change(before, after), effect),
                 times.cell(before, counts[0]),
                 times.cell(after, counts[1]),
-                cell(None if row.cause is None else text(_SCRIPT[f"cause_{row.cause}"]))
+                cell(None if row.cause is None or is_small(effect) else text(_SCRIPT[f"cause_{row.cause}"]))
                 if row.side == "both"
                 else stated("suspect", text(_SCRIPT[f"only_{row.side}"])),
             ]
         )
-    return Table(columns, cells, said, text(_SCRIPT[f"compare_{scope}"]))
+    return Table(columns, cells, said, text(_SCRIPT[f"compare_{scope}"]), stacks=True)
 
 
 def _group_head(row: GroupDifference, text: Texts) -> str:
@@ -702,7 +760,7 @@ def chooser_page(facts: StoreFacts, text: Texts) -> Content:
     pairs = pairs_of(facts)
     columns: Columns = [(name, "text") for name in (text("Model"), text("Candidate"), text("Baseline"), text("Why"))]
     newest = max(pairs.values(), key=lambda pair: (pair.candidate.night, pair.candidate.timestamp_ns), default=None)
-    texts = as_json(
+    texts = as_script(
         {
             **{key: text(said) for key, said in _SCRIPT.items()},
             "must_match": MUST_MATCH,
@@ -727,7 +785,7 @@ def chooser_page(facts: StoreFacts, text: Texts) -> Content:
         ]
         for model, pair in pairs.items()
     ]
-    page = {"title": text("Compare two runs"), "models": Table(columns, rows), "texts": _as_script(texts).decode()}
+    page = {"title": text("Compare two runs"), "models": Table(columns, rows, stacks=True), "texts": texts}
     return page, {
         "rows": [
             {

@@ -15,8 +15,8 @@ from aoe_reports.model.history.causes import rank_words
 from aoe_reports.model.history.changes import METRIC, NOTICED, PHASE, IncidentChange, SeriesChange
 from aoe_reports.model.history.metrics import loss
 from aoe_reports.model.history.runs import StepTimes
+from aoe_reports.model.rank_spread import MIN_RANKS, middle_of
 from aoe_reports.model.rows import as_mapping
-from aoe_reports.model.texts import N_
 from aoe_reports.present.drawings.charts import Frame, days_of
 from aoe_reports.present.night import night_headline
 from aoe_reports.present.values import plain, show
@@ -55,19 +55,11 @@ from aoe_reports.site.render import Content
 from aoe_reports.site.texts import Texts
 
 SHOWN_RUNS, SHOWN_STEPS, SHOWN_OPERATORS = 30, 64, 30
-FEW_RANKS = 4
 """Of more, the table of all ranks is folded."""
 SHOWN_METRICS, SHOWN_INCIDENTS = 12, 9
 """Charts of metrics, and incidents that the chart of the step marks."""
 _WIDE, _SMALL = Frame(960, 300), Frame(400, 150)
 _ROOT = "../"
-_PARTS: Mapping[str, str] = N_(
-    {
-        "computing": "Computing",
-        "communication_not_overlapped": "Communication, not overlapped",
-        "free": "Free",
-    }
-)
 
 
 def model_page(model: str, known: ModelFacts, facts: StoreFacts, compared: Collection[str], text: Texts) -> Content:
@@ -194,7 +186,7 @@ def _parts(step: SeriesFacts, frame: Frame, text: Texts) -> Iterator[HistoryFigu
         values = step.parts[name][known]
         if values[start:].any():
             part = replace(step, row=row, nights=nights, values=values)
-            title = text("{what} (ms)", what=text(_PARTS[name]))
+            ((title, _),) = text.columns(StepTimes, f"{name.removesuffix('_not_overlapped')}_ms")
             yield history_figure(part, Look(start, (), ()), title, Marks(), text, frame=frame)
 
 
@@ -276,9 +268,9 @@ def _operator_cells(operator: _Operator, steps: Mapping[str, SeriesFacts], text:
 def _rank_tables(steps: Sequence[SeriesFacts], text: Texts) -> Mapping[str, object]:
     """The steps; of more than a few ranks the longest, the median and the shortest, and all of them folded."""
     ranked = [step for step in steps if step.row.scope == "step"]
-    if len(ranked) <= FEW_RANKS:
+    if len(ranked) < MIN_RANKS:
         return {"steps": _steps_table(steps, text), "all_steps": None, "all_steps_title": ""}
-    chosen = {ranked[0].id, ranked[(len(ranked) - 1) // 2].id, ranked[-1].id}
+    chosen = {ranked[0].id, middle_of(ranked[::-1]).id, ranked[-1].id}
     others = [step for step in steps if step.row.scope != "step" or step.id in chosen]
     about = text(
         "The mean of the newest night: the longest step, the median and the shortest of {count}.", count=len(ranked)

@@ -72,16 +72,26 @@ class GroupKind:
     about: str
     rows: Sequence[Mapping[str, Any]]
     of_ranks: pa.Table | None
+    steps: int | None
+    """The number of steps that they are of; where it is known, times are those of one step."""
+
+    def of_step(self, time_us: float | None) -> float | None:
+        """A time of all steps as the page shows it."""
+        return None if time_us is None else time_us / (self.steps or 1)
+
+    def title(self, title: str, text: Texts) -> str:
+        """The title of a column of such times."""
+        return title if self.steps is None else text("{what}, per step", what=title)
 
 
-def types_of(details: RunDetails) -> GroupKind:
+def types_of(details: RunDetails, steps: int | None) -> GroupKind:
     """The operator types of a run."""
-    return GroupKind("op_type", "task_type", details.types, details.ranks)
+    return GroupKind("op_type", "task_type", details.types, details.ranks, steps)
 
 
-def operators_of(details: RunDetails) -> GroupKind:
+def operators_of(details: RunDetails, steps: int | None) -> GroupKind:
     """The operators of a run."""
-    return GroupKind("op_name", "op_type", details.operators, details.operator_ranks)
+    return GroupKind("op_name", "op_type", details.operators, details.operator_ranks, steps)
 
 
 def groups_of(kind: GroupKind) -> list[Group]:
@@ -180,12 +190,12 @@ def groups_table(kind: GroupKind, places: Sequence[Place], pages: frozenset[str]
     if has_spread(places):
         return _spread_table(kind, groups, pages, text, about)
     times = times_by_rank(kind, groups)
-    totals = TimeColumn.of("us", (time for group in groups for time in times[group.key].values()))
+    totals = TimeColumn.of("us", (kind.of_step(time) for group in groups for time in times[group.key].values()))
     single = len(places) <= 1
     means = TimeColumn.of("us", map(_mean_us, groups)) if single else None
     titles = [text.columns(GroupTotal, "total_us")[0][0].removesuffix(" (us)")] if single else _titles(places, text)
     columns: Columns = [
-        *_first_columns(kind, text), *(totals.title(title) for title in titles),
+        *_first_columns(kind, text), *(totals.title(kind.title(title, text)) for title in titles),
         *([] if means is None else [means.title(text("Mean"))]), *text.columns(GroupTotal, "share"), ("", "text"),
     ]  # fmt: skip
     rows = [
@@ -193,7 +203,8 @@ def groups_table(kind: GroupKind, places: Sequence[Place], pages: frozenset[str]
             *_first_cells(group, _own_series(kind, group, places[0] if single and places else None), pages),
             *(
                 totals.cell(
-                    times[group.key].get(place), href=None if single else series_page(group.series.get(place), pages)
+                    kind.of_step(times[group.key].get(place)),
+                    href=None if single else series_page(group.series.get(place), pages),
                 )
                 for place in (places or [(None, None)])
             ),
@@ -203,7 +214,7 @@ def groups_table(kind: GroupKind, places: Sequence[Place], pages: frozenset[str]
         ]
         for group in groups
     ]
-    return Table(columns, rows, about)
+    return Table(columns, rows, about, stacks=True)
 
 
 def _spread_table(kind: GroupKind, groups: Sequence[Group], pages: frozenset[str], text: Texts, about: str) -> Table:
@@ -211,12 +222,16 @@ def _spread_table(kind: GroupKind, groups: Sequence[Group], pages: frozenset[str
     spreads = [Spread.of(times[group.key]) for group in groups]
     known = [spread for spread in spreads if spread is not None]
     column = TimeColumn.of(
-        "us", (us for spread in known for us in (spread.median_us, spread.least_us, spread.worst_us))
+        "us",
+        (kind.of_step(us) for spread in known for us in (spread.median_us, spread.least_us, spread.worst_us)),
     )
     longest = max((group.share for group in groups), default=0.0)
     columns: Columns = [
         *_first_columns(kind, text),
-        *(column.title(title) for title in (text("Median rank"), text("Least rank"), text("Worst rank"))),
+        *(
+            column.title(kind.title(title, text))
+            for title in (text("Median rank"), text("Least rank"), text("Worst rank"))
+        ),
         (text("Worst vs median"), "number"), *text.columns(GroupTotal, "share"), ("", "text"),
     ]  # fmt: skip
     rows = []
@@ -226,9 +241,9 @@ def _spread_table(kind: GroupKind, groups: Sequence[Group], pages: frozenset[str
         else:
             links = [series_page(group.series.get(place), pages) for place in (spread.least, spread.worst)]
             cells = [
-                column.cell(spread.median_us),
-                column.cell(spread.least_us, _place_words(spread.least, text), href=links[0]),
-                column.cell(spread.worst_us, _place_words(spread.worst, text), href=links[1]),
+                column.cell(kind.of_step(spread.median_us)),
+                column.cell(kind.of_step(spread.least_us), _place_words(spread.least, text), href=links[0]),
+                column.cell(kind.of_step(spread.worst_us), _place_words(spread.worst, text), href=links[1]),
                 cell(spread.worst_us / spread.median_us - 1 if spread.median_us else None, "change"),
             ]
         rows.append(
@@ -239,7 +254,7 @@ def _spread_table(kind: GroupKind, groups: Sequence[Group], pages: frozenset[str
                 drawn(bar(group.share, of=longest)),
             ]
         )
-    return Table(columns, rows, about)
+    return Table(columns, rows, about, stacks=True)
 
 
 def has_spread(places: Sequence[Place]) -> bool:
@@ -294,22 +309,25 @@ def _titles(places: Sequence[Place], text: Texts) -> list[str]:
     return [text.place(rank, None) for rank in ranks]
 
 
-def types_about(details: RunDetails, places: Sequence[Place], text: Texts) -> str:
+def types_about(details: RunDetails, types: GroupKind, places: Sequence[Place], text: Texts) -> str:
     """The sentence above the table of types."""
-    shown = len(groups_of(types_of(details)))
+    shown = len(groups_of(types))
     whole = "" if details.computing_us is None else in_own_unit(details.computing_us, "us")
     said = text(
-        "Compute tasks by operator type: {shown} of {count} types, {total} in all.",
+        "Compute tasks by operator type: {shown} of {count} types, {total} in all."
+        if types.steps is None
+        else "Compute tasks by operator type: {shown} of {count} types, {total} in {steps} steps.",
         shown=shown,
         count=details.type_count,
+        steps=types.steps,
         total=whole or NONE,
     )
     return text.joined(" ", (said, *_about_ranks(details, places, text)))
 
 
-def operators_about(details: RunDetails, places: Sequence[Place], text: Texts) -> str:
+def operators_about(details: RunDetails, operators: GroupKind, places: Sequence[Place], text: Texts) -> str:
     """The sentence above the table of operators."""
-    shown = len(groups_of(operators_of(details)))
+    shown = len(groups_of(operators))
     said = text("The {shown} longest of {count} operators.", shown=shown, count=details.operator_count)
     return text.joined(" ", (said, *_about_ranks(details, places, text)))
 

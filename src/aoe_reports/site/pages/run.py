@@ -16,6 +16,7 @@ from aoe_reports.present.values import NONE
 from aoe_reports.site.amounts import TimeColumn
 from aoe_reports.site.cells import Table, cell, changed, drawn, head, interval, short, stated
 from aoe_reports.site.pages.advice import advice_said, advised, commands, next_plan
+from aoe_reports.site.pages.comparison import Pair, pairs_of
 from aoe_reports.site.pages.operators import (
     groups_table,
     has_spread,
@@ -28,11 +29,12 @@ from aoe_reports.site.pages.operators import (
 )
 from aoe_reports.site.pages.overview import findings_table, run_row
 from aoe_reports.site.pages.ranks import links_part, ranks_part
+from aoe_reports.site.pages.run_state import RunState, baseline_link, run_states, state_link, state_words
 from aoe_reports.site.pages.step import step_part
-from aoe_reports.site.pages.steps import counted_steps, known_steps, steps_part
+from aoe_reports.site.pages.steps import counted_steps, known_steps, steps_in_all, steps_part
 from aoe_reports.site.pages.triage import look_of, state_of
 from aoe_reports.site.places import file_name, model_file, series_link
-from aoe_reports.site.render import Content
+from aoe_reports.site.render import Content, Context
 from aoe_reports.site.texts import Texts
 
 SHOWN_FINDINGS = 200
@@ -47,6 +49,9 @@ class Surroundings:
     tunings: Sequence[RunFacts]
     changes: Sequence[SeriesFacts]
     verdicts: Sequence[Stored[ListedVerdict]]
+    state: RunState | None
+    pair: Pair | None
+    """The prebuilt comparison of the model."""
 
 
 def surroundings_of(facts: StoreFacts) -> dict[str, Surroundings]:
@@ -63,13 +68,26 @@ def surroundings_of(facts: StoreFacts) -> dict[str, Surroundings]:
         verdicts[verdict.row.workload, verdict.row.night].append(verdict)
     for series in facts.series:
         changes[series.row.since_run].append(series)
+    states, pairs = run_states(facts), pairs_of(facts)
     surroundings = {}
     for members in of_model.values():
         for before, run, after in zip([None, *members], members, [*members[1:], None], strict=False):
             night = (run.model, run.night)
             beside = ((), ()) if run.is_tuning else (tunings[night], verdicts[night])
-            surroundings[run.run_id] = Surroundings(before, after, beside[0], changes[run.run_id], beside[1])
+            changed = changes[run.run_id]
+            known = (None, None) if run.is_tuning else (states.get(night), pairs.get(run.model))
+            surroundings[run.run_id] = Surroundings(before, after, beside[0], changed, beside[1], *known)
     return surroundings
+
+
+def state_part(run: RunFacts, around: Surroundings, text: Texts) -> Context:
+    """How the model was on that night, and where its run is compared with the baseline."""
+    state = around.state
+    return {
+        "said": "" if state is None else state_words(state, text),
+        "page": None if state is None else state_link(state),
+        "baseline": baseline_link(run.run_id, state, around.pair),
+    }
 
 
 def run_page(
@@ -84,7 +102,9 @@ def run_page(
     """The page of a run, and its JSON; `pages` are the series that have one."""
     before = around.before
     counted = counted_steps(details.steps, advice)
-    types, operators = types_of(details), operators_of(details)
+    known = known_steps(details.steps, counted)
+    steps = steps_in_all(known)
+    types, operators = types_of(details, steps), operators_of(details, steps)
     type_places, operator_places = places_of(types), places_of(operators)
     ranks, ranks_told = (None, None) if details.ranks is None else ranks_part(details.ranks, details.steps, text)
     page = {
@@ -95,13 +115,14 @@ def run_page(
         "previous": _neighbour(before),
         "next": _neighbour(around.after),
         "compare": f"a={file_name(before.run_id)}&b={file_name(run.run_id)}" if before and not run.is_tuning else "",
+        "state": state_part(run, around, text),
         "changed": changes_table(around.changes, text),
         "measured": not run.is_tuning,
-        "steps": steps_part(known_steps(details.steps, counted), details, pages, text, advice),
+        "steps": steps_part(known, details, pages, text, advice),
         "step": None if advice is None else step_part(advice.picture, text),
-        "types": groups_table(types, type_places, pages, text, types_about(details, type_places, text)),
+        "types": groups_table(types, type_places, pages, text, types_about(details, types, type_places, text)),
         "operators": groups_table(
-            operators, operator_places, pages, text, operators_about(details, operator_places, text)
+            operators, operator_places, pages, text, operators_about(details, operators, operator_places, text)
         ),
         "ranks": ranks,
         "link_maps": None if advice is None else links_part(advice.links, text),
@@ -163,7 +184,7 @@ def _neighbour(run: RunFacts | None) -> tuple[str, str] | None:
 def changes_table(changes: Sequence[SeriesFacts], text: Texts) -> Table:
     """The series whose newest change began with a run."""
     columns = [(text("Item"), "text"), *text.columns(SeriesChange, "change", "state")]
-    return Table(columns, [_change_cells(series, text) for series in changes])
+    return Table(columns, [_change_cells(series, text) for series in changes], stacks=True)
 
 
 def _change_cells(series: SeriesFacts, text: Texts) -> list[str]:
@@ -195,7 +216,7 @@ def _tunings_table(runs: Sequence[RunFacts], text: Texts) -> Table:
                 cell(speed_up(before, after), "change"),
             ]
         )
-    return Table(columns, rows)
+    return Table(columns, rows, stacks=True)
 
 
 def _claims_table(claims: Sequence[TuningClaim], text: Texts) -> Table:
@@ -208,7 +229,9 @@ def _claims_table(claims: Sequence[TuningClaim], text: Texts) -> Table:
     for row in claims:
         is_model = row.scope == "model"
         longest[is_model] = max(longest[is_model], row.claimed_before_us or 0.0, row.claimed_after_us or 0.0)
-    return Table(columns, [_claim_cells(row, times, longest[row.scope == "model"], text) for row in claims])
+    return Table(
+        columns, [_claim_cells(row, times, longest[row.scope == "model"], text) for row in claims], stacks=True
+    )
 
 
 def _claim_cells(row: TuningClaim, times: TimeColumn, most: float, text: Texts) -> list[str]:
@@ -232,7 +255,7 @@ def _verdicts_table(verdicts: Sequence[ListedVerdict], text: Texts) -> Table:
         measured.title(text("Measured after")), ("", "text"), (text("Measured change"), "number"),
         *text.columns(ListedVerdict, "verdict"),
     ]  # fmt: skip
-    return Table(columns, [_verdict_cells(row, claimed, measured, text) for row in verdicts])
+    return Table(columns, [_verdict_cells(row, claimed, measured, text) for row in verdicts], stacks=True)
 
 
 def _verdict_cells(row: ListedVerdict, claimed: TimeColumn, measured: TimeColumn, text: Texts) -> list[str]:

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from aoe_reports.formats.records.payloads import number_in
-from aoe_reports.history.site_facts import RunAdvice, RunDetails
+from aoe_reports.history.site_facts import PARTS, RunAdvice, RunDetails
 from aoe_reports.model.by_key import lists_by_key
 from aoe_reports.model.classes import record
 from aoe_reports.model.documents import JsonObject
-from aoe_reports.model.history.runs import StepTimes
+from aoe_reports.model.history.runs import STEP_PARTS, StepTimes
 from aoe_reports.model.rank_spread import MIN_RANKS, middle_of
 from aoe_reports.model.texts import N_
 from aoe_reports.present.values import show
@@ -28,7 +28,6 @@ SHOWN_FOLDED = 64
 """Of more ranks those with the longest steps are behind the fold."""
 NAMED_TYPES = 3
 """So many operator types are in the first sentence."""
-PARTS = ("computing", "communication", "free")
 
 
 @record
@@ -76,7 +75,14 @@ class KnownStep:
         step = self.counted or self.stored
         if step is None or not _has_parts(step):
             return {}
-        return {part: getattr(step, f"{part}_ms") for part in PARTS}
+        return {part: getattr(step, f"{part}_ms") for part in STEP_PARTS}
+
+    @property
+    def steps(self) -> int | None:
+        """Of how many steps it is the mean."""
+        if self.stored is not None:
+            return self.stored.steps
+        return None if self.counted is None else self.counted.steps_counted
 
     @property
     def is_capture(self) -> bool:
@@ -112,6 +118,14 @@ def known_steps(steps: Sequence[StepTimes], counted: Sequence[CountedStep]) -> l
     return [*known, *(KnownStep(None, count) for count in left)]
 
 
+def steps_in_all(steps: Sequence[KnownStep]) -> int | None:
+    """The number of steps that the times of tasks are of; None where devices differ, or one has steps of several kinds."""
+    places = Counter(step.place for step in steps)
+    counts = {step.steps for step in steps}
+    number = counts.pop() if len(counts) == 1 and max(places.values()) == 1 else None
+    return number if number and number > 1 else None
+
+
 def _has_parts(step: StepTimes | CountedStep) -> bool:
     """Whether its breakdown is complete: of a pipeline, MindSpore's own profiler records no free time."""
     return None not in {step.computing_ms, step.free_ms}
@@ -119,12 +133,11 @@ def _has_parts(step: StepTimes | CountedStep) -> bool:
 
 def _counted_step(headline: JsonObject) -> CountedStep | None:
     """A device's step as advice counted its tasks; None where it did not, or where that is no step."""
-    parts = ("computing", "communication_not_overlapped", "free")
-    shares = [share for part in parts if (share := number_in(headline, f"{part}_share")) is not None]
+    shares = [share for part in PARTS if (share := number_in(headline, f"{part}_share")) is not None]
     step_us = number_in(headline, "step_us")
     if headline.get("source") not in _COUNTED or step_us is None or not 0 < step_us < _LONGEST_US:
         return None
-    if len(shares) < len(parts) or min(shares) < 0 or sum(shares) > 1 + _ROUNDED:
+    if len(shares) < len(PARTS) or min(shares) < 0 or sum(shares) > 1 + _ROUNDED:
         return None
     computing, communication, free = (round(share * step_us / 1000, 6) for share in shares)
     return CountedStep(
@@ -166,7 +179,7 @@ def steps_part(
     return {
         "said": _first_sentence(steps, details, text),
         "bars": stacked_bars([_bar(name, step, text) for name, step in with_parts]) if with_parts else None,
-        "legend": [(part, _title(f"{part}_ms", text)) for part in PARTS],
+        "legend": [(part, _title(f"{part}_ms", text)) for part in STEP_PARTS],
         "table": _table(shown, pages, text, text.joined(" ", notes)),
         "all": _table([("", step) for step in folded], pages, text, ""),
         "all_title": text("All {count} ranks, the longest steps first", count=len(steps))
@@ -203,19 +216,27 @@ def _first_sentence(steps: Sequence[KnownStep], details: RunDetails, text: Texts
             )
         )
     if types and details.computing_us is not None:
-        total = in_own_unit(details.computing_us, "us")
+        number = steps_in_all(steps) if details.ranks is not None or len(steps) == 1 else None
+        of_rank, of_step = details.ranks is not None, number is not None
         said.append(
             text(
-                "The compute tasks of the run take {total}: {types}."
-                if details.ranks is None
-                else "The compute tasks of the median rank take {total}: {types}.",
-                total=total,
+                _TASKS[of_rank, of_step],
+                total=in_own_unit(details.computing_us / (number or 1), "us"),
                 types=types,
             )
         )
     return text.joined(" ", said)
 
 
+_TASKS: Mapping[tuple[bool, bool], str] = N_(
+    {
+        (False, False): "The compute tasks of the run take {total}: {types}.",
+        (False, True): "The compute tasks of a step take {total}: {types}.",
+        (True, False): "The compute tasks of the median rank take {total}: {types}.",
+        (True, True): "The compute tasks of a step take {total} on the median rank: {types}.",
+    }
+)
+"""By whether they are of the median rank, and of one step."""
 _SENTENCES = N_(
     {
         "unknown": "{what} takes {time}.",
@@ -235,9 +256,8 @@ def _parts_words(step: KnownStep, text: Texts) -> str:
     """The parts of a step with their shares, the largest first."""
     sizes = {part: size for part, size in step.parts_ms.items() if size}
     whole = sum(sizes.values())
-    words = dict(zip(PARTS, (text("computing"), text("communication, not overlapped"), text("free")), strict=True))
     ordered = sorted(sizes, key=lambda part: -sizes[part])
-    return text.joined(", ", [f"{words[part]} {show(sizes[part] / whole, 'percent')}" for part in ordered])
+    return text.joined(", ", [f"{text.word(part)} {show(sizes[part] / whole, 'percent')}" for part in ordered])
 
 
 def _what(step: KnownStep, count: int, text: Texts) -> str:
@@ -253,7 +273,7 @@ def _what(step: KnownStep, count: int, text: Texts) -> str:
 
 def _longest_types(details: RunDetails, text: Texts) -> str:
     """The operator types that take most, each with its share of all compute tasks."""
-    groups = [group for group in groups_of(types_of(details))[:NAMED_TYPES] if group.name]
+    groups = [group for group in groups_of(types_of(details, None))[:NAMED_TYPES] if group.name]
     whole = details.computing_us
     if not whole:
         return ""
@@ -294,7 +314,7 @@ def _table(steps: Sequence[tuple[str, KnownStep]], pages: frozenset[str], text: 
     times = {
         "step_ms": [step.step_ms for _, step in steps],
         "std_ms": [None if step.stored is None else step.stored.std_ms for _, step in steps],
-        **{f"{part}_ms": [step.parts_ms.get(part) for _, step in steps] for part in PARTS},
+        **{f"{part}_ms": [step.parts_ms.get(part) for _, step in steps] for part in STEP_PARTS},
     }
     columns = {
         key: TimeColumn.of("ms", column) for key, column in times.items() if any(time is not None for time in column)
@@ -311,7 +331,7 @@ def _table(steps: Sequence[tuple[str, KnownStep]], pages: frozenset[str], text: 
         ]
         for row, (name, step) in enumerate(steps)
     ]
-    return Table([(text("Item"), "text"), *titles], rows, about)
+    return Table([(text("Item"), "text"), *titles], rows, about, stacks=True)
 
 
 def _title(key: str, text: Texts) -> str:
