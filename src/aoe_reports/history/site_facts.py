@@ -35,7 +35,7 @@ Days = np.ndarray[Any, np.dtype[np.int64]]
 
 
 def speed_up(before: float | None, after: float | None) -> float | None:
-    """How much quicker something got, as before / after - 1; None where a side is not known."""
+    """How much faster something got, as before / after - 1; None where a side is not known."""
     return before / after - 1 if before and after else None
 
 
