@@ -255,7 +255,9 @@ def test_a_sparkline_spans_its_box_and_ends_in_a_dot() -> None:
 
 @pytest.mark.parametrize(("height", "high"), [(150, 42.0), (150, 100.0), (240, 101.0), (300, 101.0)])
 def test_a_chart_has_three_lines_at_least_and_a_large_one_no_fewer_than_others(height: int, high: float) -> None:
-    svg = history_chart(np.arange(730_000, 730_002), np.array([1.0, high]), [], None, changes=[], words="", frame=Frame(960, height))
+    svg = history_chart(
+        np.arange(730_000, 730_002), np.array([1.0, high]), [], None, changes=[], words="", frame=Frame(960, height)
+    )
     assert len([path for path in attributes(svg, "path") if path["class"] == "grid"]) >= 3
 
 

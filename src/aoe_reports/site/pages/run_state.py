@@ -7,11 +7,13 @@ from dataclasses import dataclass
 
 from aoe_reports.history.site_facts import PlacedShift, SeriesFacts, StoreFacts
 from aoe_reports.model.by_key import lists_by_key
+from aoe_reports.model.history.causes import count_ranks
 from aoe_reports.model.history.changes import by_effect
 from aoe_reports.model.history.metrics import loss
 from aoe_reports.model.texts import N_
 from aoe_reports.present.reports.night_words import subject_words
 from aoe_reports.present.values import show
+from aoe_reports.site.pages.cards import lead_of
 from aoe_reports.site.pages.comparison import Pair, page_of
 from aoe_reports.site.places import file_name, series_link
 from aoe_reports.site.texts import Texts
@@ -26,6 +28,8 @@ class RunState:
 
     series: SeriesFacts
     shift: PlacedShift
+    ranks: int
+    """On so many ranks it changed."""
 
     @property
     def baseline(self) -> str | None:
@@ -34,16 +38,19 @@ class RunState:
 
 
 def run_states(facts: StoreFacts) -> dict[tuple[str, str], RunState]:
-    """By model and night the change that matters most: that of the step, else that of the operator with the largest effect on it."""
+    """By model and night the change that matters most: that of what leads the model, else that of the operator with the largest effect on it."""
     states: dict[tuple[str, str], RunState] = {}
-    for model, series in lists_by_key((series.model, series) for series in facts.series if series.shifts).items():
-        step = facts.slowest_of(model)
+    for model, series in lists_by_key((series.model, series) for series in facts.series).items():
+        lead = lead_of(series, facts.nights)
+        together = lists_by_key((one.row.incident, one.row) for one in series)
         operators = sorted(
-            (one for one in series if one.row.scope in _SCOPES), key=lambda one: (by_effect(one.row.step_share), one.id)
+            (one for one in series if one.row.scope in _SCOPES and one.shifts),
+            key=lambda one: (by_effect(one.row.step_share), one.id),
         )
-        for one in [*([step] if step is not None else []), *operators]:
+        for one in [*([lead] if lead is not None else []), *operators]:
+            ranks = count_ranks(one.row, together[one.row.incident] if one.row.incident else ())
             for night, shift in _lasting(one):
-                states.setdefault((model, night), RunState(one, shift))
+                states.setdefault((model, night), RunState(one, shift, ranks))
     return states
 
 
@@ -71,7 +78,7 @@ def state_words(state: RunState, text: Texts) -> str:
     return text(
         _SENTENCES[kind],
         since=state.series.nights[shift.start],
-        what=text.translated(subject_words(row)),
+        what=text.translated(subject_words(row, state.ranks)),
         change=show(shift.change, "change"),
     )
 
