@@ -348,7 +348,7 @@ def test_what_moved_on_one_night_is_one_incident_with_what_else_changed(cli: Cli
     one, two = sorted(ended.json["incidents"], key=lambda incident: incident["since"])
     assert [member["workload"] for member in one["members"]] == ["net/b", "net/a", "net/d"]
     assert [member["workload"] for member in two["members"]] == ["net/e"]
-    assert (one["since"], two["since"], one["title"]) == (night(30), night(40), "net/b +10.0%")
+    assert (one["since"], two["since"], one["title"]) == (night(30), night(40), "net/b +10%")
     assert {told["name"]: (told["before"], told["after"]) for told in one["metadata"]} == {
         "engine_version": ("8.0", "8.1"),
         "software_config.driver": ("23.0", "24.1\u001b[31m"),

@@ -427,7 +427,7 @@ def test_the_compiled_reader_of_timelines_is_there_or_missing(
     row = rows["libreader"]
     assert (row["state"], code) == ("ok" if built else "missing", 0)
     if not built:
-        assert row["value"] == "needed for: reading large timelines and tables more quickly"
+        assert row["value"] == "needed for: reading large timelines and tables faster"
         assert row["what_to_do"] == "install Rust (cargo 1.85 or later), then this package again"
 
 

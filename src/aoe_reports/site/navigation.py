@@ -24,13 +24,13 @@ class StorePage(NamedTuple):
     link: str
     """What leads to it."""
     make: Callable[[StoreFacts, Texts], Content]
-    template: str = "list"
+    template: str = "table"
 
 
 PAGES = (
     StorePage("overview", "index.html", N_("Overview"), overview, "index"),
-    StorePage("all_series", "series/index.html", N_("Series"), all_series),
-    StorePage("all_runs", "runs/index.html", N_("Runs"), all_runs),
+    StorePage("all_series", "series/index.html", N_("Series"), all_series, "list"),
+    StorePage("all_runs", "runs/index.html", N_("Runs"), all_runs, "list"),
     StorePage("tuning_history", "tuning.html", N_("Tuning"), tuning_page, "tuning"),
     StorePage("comparisons", "compare.html", N_("Compare"), chooser_page, "choose"),
 )
