@@ -398,7 +398,7 @@ def test_a_card_has_rings_for_bad_nights_gaps_for_missing_ones_and_no_more_than_
         past=[1],
         versions=[4],
     )
-    assert (svg.count("<polyline"), svg.count('class="odd-night"'), svg.count('class="noted"')) == (2, 1, 1)
+    assert (svg.count("<polyline"), svg.count('class="odd-night"'), svg.count('class="version"')) == (2, 1, 1)
     assert svg.count('class="mark"') == 1
     assert [said for said in re.findall(r">([^<]*)</text>", svg) if said.endswith("ms")] == ["10.21 ms", "9.81 ms"]
     assert re.findall(r">(\d{4}-\d\d-\d\d)<", svg) == [date.fromordinal(day).isoformat() for day in (700_001, 700_009)]

@@ -233,10 +233,10 @@ def _dates(first: int, last: int, *, inner: bool = True) -> Sequence[tuple[int, 
     return [(day, date.fromordinal(day).isoformat(), side) for day, side in shown]
 
 
-CARD_WIDTH, CARD_HEIGHT = 420, 108
+CARD_WIDTH, CARD_HEIGHT = 420, 88
 CARD_SPAN = 0.04
 """Of the level: what a card shows at least from its bottom to its top."""
-_CARD_LEFT, _CARD_TOP, _CARD_BOTTOM = 66, 10, 88
+_CARD_LEFT, _CARD_TOP, _CARD_BOTTOM = 66, 8, 66
 
 
 def card_chart(
@@ -270,7 +270,7 @@ def card_chart(
         *_lines(across, values, x, y, broken=True),
         *(_level(one, across, x, y) for one in levels),
         *(f'<path class="mark" d="M{x(across[at]):.0f} {_CARD_TOP - 4}V{_CARD_BOTTOM + 2}"/>' for at in changes),
-        *(f'<path class="noted" d="M{x(across[at]):.0f} {_CARD_TOP}V{_CARD_BOTTOM + 2}"/>' for at in versions),
+        *(f'<path class="version" d="M{x(across[at]) - 4:.0f} {_CARD_BOTTOM + 10}l4 -8l4 8z"/>' for at in versions),
         *(f'<circle class="odd-night" cx="{x(across[at]):.0f}" cy="{y(values[at]):.0f}" r="4.5"/>' for at in past),
         f'<circle class="dot" cx="{x(across[-1]):.0f}" cy="{y(values[-1]):.1f}" r="3"/>',
         f'<text class="tick end" x="{_CARD_LEFT - 6}" y="{_CARD_TOP + 4}">{as_text(in_words(high))}</text>',

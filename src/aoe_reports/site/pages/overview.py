@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import date, timedelta
 from itertools import chain
 from typing import NamedTuple
@@ -18,7 +19,7 @@ from aoe_reports.model.texts import N_
 from aoe_reports.present.night import headline, night_headline
 from aoe_reports.present.reports.night_content import Night
 from aoe_reports.present.values import plain, show
-from aoe_reports.site.cells import Table, about_first, cell, drawn, head, linked, short, stated
+from aoe_reports.site.cells import MINOR, Table, about_first, cell, drawn, head, linked, short, stated
 from aoe_reports.site.pages.by_model import ModelFacts, facts_by_model, facts_of_all
 from aoe_reports.site.pages.cards import Card, model_cards
 from aoe_reports.site.pages.incidents import ListedIncident, incidents_table, listed_incidents
@@ -68,7 +69,7 @@ def overview(facts: StoreFacts, text: Texts) -> Content:
         "title": text("Overview"),
         "headline": said,
         "more": more,
-        "facts": [(text("Newest night"), facts.nights[-1])] if facts.nights else [],
+        "night": newest or "",
         "tiles": _tiles(incidents, text) if facts.nights else [],
         "cards": shown,
         "others": _others_table(listed, text),
@@ -104,19 +105,28 @@ def overview(facts: StoreFacts, text: Texts) -> Content:
     }
 
 
-def _tiles(incidents: Mapping[Group, Sequence[ListedIncident]], text: Texts) -> list[tuple[Group, str, int, str, str]]:
-    """(group, title, number of incidents, section, colour) of each group; no tile where nothing was acknowledged."""
-    return [
-        (
-            key,
-            text(_GROUPS[key].title),
-            len(rows),
-            _OPEN if key in OPEN else key,
-            "minor" if all(is_small(row.effect) for row in rows) else key,
-        )
-        for key, rows in incidents.items()
-        if rows or key != "acknowledged"
-    ]
+@dataclass(frozen=True, slots=True)
+class _Tile:
+    """A number of incidents, and the section that lists them."""
+
+    kind: str
+    """The class of its colour."""
+    title: str
+    count: int
+    section: str
+
+
+def _tiles(incidents: Mapping[Group, Sequence[ListedIncident]], text: Texts) -> list[_Tile]:
+    """The incidents of each group, those that are open and too small to matter apart; no tile where nothing was acknowledged."""
+    tiles = []
+    for group, rows in incidents.items():
+        count = sum(not is_small(row.effect) for row in rows) if group in OPEN else len(rows)
+        if count or group != "acknowledged":
+            tiles.append(_Tile(group, text(_GROUPS[group].title), count, _OPEN if group in OPEN else group))
+    minor = sum(is_small(row.effect) for group in OPEN for row in incidents[group])
+    if minor:
+        tiles.insert(len(OPEN), _Tile(MINOR, text("Minor"), minor, _OPEN))
+    return tiles
 
 
 def _incident_tables(incidents: Mapping[Group, Sequence[ListedIncident]], text: Texts) -> Iterator[tuple[str, Table]]:
@@ -139,7 +149,7 @@ def _legend(text: Texts) -> list[tuple[str, str]]:
     """(class, what it is) of the marks in the charts of cards."""
     return [
         ("plot", text("step time")), ("level", text("level")), ("band", text("95% range of normal nights")),
-        ("mark", text("level shift")), ("noted", text("new version")), ("odd-night", text("single night that differed")),
+        ("mark", text("level shift")), ("version", text("new version")), ("odd-night", text("single night that differed")),
     ]  # fmt: skip
 
 
@@ -208,6 +218,8 @@ def _models_sentences(cards: Sequence[Card], text: Texts) -> Iterator[tuple[Tone
         yield "odd", text("Suspected: {models}.", models=_named_with_change(of_tone["odd"], text))
     if of_tone["good"]:
         yield "good", text("Improved: {models}.", models=_named_with_change(of_tone["good"], text))
+    if worse and (same := [card for card in cards if card.change is None or card.state == MINOR]):
+        yield "calm", text("Unchanged: {models}.", models=_named_with_change(same, text))
 
 
 def _cut(name: str) -> str:
@@ -216,7 +228,7 @@ def _cut(name: str) -> str:
 
 
 def _named_with_change(cards: Sequence[Card], text: Texts) -> str:
-    named = [f"{_cut(card.name)} {card.effect}" for card in cards[:SHOWN_NAMES]]
+    named = [f"{_cut(card.name)} {card.effect}".rstrip() for card in cards[:SHOWN_NAMES]]
     if len(cards) > SHOWN_NAMES:
         named.append(text("and {count} more", count=len(cards) - SHOWN_NAMES))
     return text.joined(", ", named)
