@@ -48,12 +48,12 @@ def sentence_on_ingested(runs: Sequence[IngestedRun]) -> str:
     if not runs:
         return ""
     outcomes = Counter(run.outcome for run in runs).most_common()
-    told = [say("{count:,} {outcome}", count=count, outcome=say(outcome)) for outcome, count in outcomes]
+    counts = [say("{count:,} {outcome}", count=count, outcome=say(outcome)) for outcome, count in outcomes]
     return say(
-        "{runs} with {records}: {told}.",
+        "{runs} with {records}: {counts}.",
         runs=count_of(len(runs), "{number:,} run", "{number:,} runs"),
         records=count_of(sum(run.records for run in runs), "{number:,} record", "{number:,} records"),
-        told=join(", ", told),
+        counts=join(", ", counts),
     )
 
 

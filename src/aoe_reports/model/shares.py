@@ -41,19 +41,19 @@ def signed_percent(change: float) -> str:
     return f"{shown}%" if shown.strip("+-0.") else "0%"
 
 
-_MIN_TOLD = 0.001
-"""A smaller change is told as less than this."""
+_MIN_CHANGE = 0.001
+"""A smaller change is printed as less than this."""
 
 
 def percent(size: float) -> str:
     """The size of a change in the same digits, as sentences have it; never 0%."""
-    return say("less than 0.1%") if abs(size) < _MIN_TOLD else signed_percent(abs(size)).removeprefix("+")
+    return say("less than 0.1%") if abs(size) < _MIN_CHANGE else signed_percent(abs(size)).removeprefix("+")
 
 
 def change_words(change: float) -> str:
     """A change in the same digits, as sentences have it."""
     if not change:
         return say("unchanged")
-    if abs(change) < _MIN_TOLD:
+    if abs(change) < _MIN_CHANGE:
         return say("changed by {size}", size=percent(change))
     return signed_percent(change)

@@ -191,7 +191,7 @@ def rank_words(rank_id: int | None, ranks: int = 1) -> str:
 
 
 def count_ranks(lead: Ranked, others: Iterable[Ranked]) -> int:
-    """On how many ranks something changed: of those that are of the same workload and scope."""
+    """The number of ranks that changed, among series of the same workload and scope."""
     same = {other.rank_id for other in others if (other.workload, other.scope) == (lead.workload, lead.scope)}
     return len(same | {lead.rank_id})
 

@@ -14,9 +14,9 @@
   const FLOOR = (100 * floor).toFixed(1) + "%";
   const [COMMA, SPACE] = texts.separators;
 
-  window.aoeRun = (keysName, name, told) => runs.set(name, { ...told, keys: keysName });
-  window.aoeKeys = (name, told) => keys.set(name, told);
-  window.aoeRuns = (told) => choose(told);
+  window.aoeRun = (keysName, name, numbers) => runs.set(name, { ...numbers, keys: keysName });
+  window.aoeKeys = (name, groups) => keys.set(name, groups);
+  window.aoeRuns = (listed) => choose(listed);
 
   const say = (key, values) => texts[key].replace(/\{(\w+)\}/g, (_, name) => String(values[name]));
   // toFixed rounds what a number is, as the prebuilt pages do; toLocaleString rounds its shortest decimals
@@ -75,9 +75,9 @@
 
   async function run(name) {
     if (!runs.has(name)) await load(name);
-    const told = runs.get(name);
-    if (!keys.has(told.keys)) await load("keys." + told.keys);
-    return { ...told, groups: keys.get(told.keys).map((key, at) => ({ key, count: told.counts[at], total: told.totals_ns[at] })) };
+    const numbers = runs.get(name);
+    if (!keys.has(numbers.keys)) await load("keys." + numbers.keys);
+    return { ...numbers, groups: keys.get(numbers.keys).map((key, at) => ({ key, count: numbers.counts[at], total: numbers.totals_ns[at] })) };
   }
 
   function make(tag, words, kind) {
@@ -156,10 +156,11 @@
   }
   const perStep = (calls, steps) => (calls ? [(calls[0] || 0) / steps, calls[1] / steps] : null);
 
+  const stepEntries = (run) => run.steps.map((step) => [JSON.stringify(step.slice(0, 3)), step]);
+
   function steps(before, after) {
-    const side = (told) => told.steps.map((step) => [JSON.stringify(step.slice(0, 3)), step]);
     const rows = [];
-    for (const [key, [was, became]] of pairs(side(before), side(after))) {
+    for (const [key, [was, became]] of pairs(stepEntries(before), stepEntries(after))) {
       const [rank, device] = JSON.parse(key);
       PARTS.forEach((part, at) => {
         const values = [was, became].map((step) => (step && step[4 + at] !== null ? step[4 + at] * 1e6 : null));
@@ -194,7 +195,7 @@
   }
 
   function groups(before, after, scope) {
-    const side = (told) => told.groups.filter((one) => one.key[0] === scope).map((one) => [JSON.stringify(one.key), one]);
+    const side = (run) => run.groups.filter((one) => one.key[0] === scope).map((one) => [JSON.stringify(one.key), one]);
     const sides = [side(before), side(after)];
     const stored = sides.every((one) => one.length);
     const known = new Map(), stepOn = [before, after].map((run) => stepsByPlace(run.steps));
@@ -208,8 +209,8 @@
     };
     const rows = [];
     for (const [key, [was, became]] of pairs(...sides)) {
-      const [, rank, device, type, called, told] = JSON.parse(key);
-      const args = JSON.parse(told || "{}"), name = called || type || "?";
+      const [, rank, device, type, called, inputs] = JSON.parse(key);
+      const args = JSON.parse(inputs || "{}"), name = called || type || "?";
       const of = stored ? stepsOf(rank, device) : null;
       const counts = of ? [of[0][3], of[1][3]] : [1, 1];
       const calls = [was, became].map((one, at) => perStep(one && [one.count, one.total], counts[at]));
@@ -273,8 +274,7 @@
 
   // The parts of the difference of the step that differs most: they add up to it.
   function changeOf(before, after) {
-    const side = (told) => told.steps.map((step) => [JSON.stringify(step.slice(0, 3)), step]);
-    const timed = [...pairs(side(before), side(after)).values()].filter(([was, became]) => was && became && was[4] && became[4]);
+    const timed = [...pairs(stepEntries(before), stepEntries(after)).values()].filter(([was, became]) => was && became && was[4] && became[4]);
     const sides = [byPlace(before), byPlace(after)];
     if (!timed.length) {
       const sum = (calls) => [...calls.values()].reduce((whole, call) => whole + call[1], 0);
@@ -352,13 +352,13 @@
 
   // What the command line refuses to compare; what a side does not tell is no reason.
   function reasons(before, after) {
-    const told = [before, after].map((run) => [
+    const facts = [before, after].map((run) => [
       ...mustMatch.map(([name, key]) => [name, run.facts[key] ?? null]),
       ["steps", run.steps.reduce((most, step) => Math.max(most, step[3] || 0), 0) || null],
       ["ranks", [...new Set(run.groups.map((one) => (one.key[1] === null ? "?" : String(one.key[1]))))].sort().join(", ") || null],
     ]);
-    const found = told[0].flatMap(([name, was], at) => {
-      const became = told[1][at][1];
+    const found = facts[0].flatMap(([name, was], at) => {
+      const became = facts[1][at][1];
       if (was === became || [was, became].some((value) => value === null || value === "unknown")) return [];
       return [say("fact_differs", { fact: texts["fact_" + name], baseline: was, candidate: became })];
     });
@@ -389,8 +389,8 @@
     out.append(make("h2", texts.waterfall), make("p", changeWords(change, places.size > 1), "lead"));
     if (change && change.parts.some((part) => !isMinor(part.difference, change.before))) out.append(...waterfall(change));
     const sides = make("p");
-    for (const [name, told, file] of [["baseline", before, before.file], ["candidate", after, after.file]]) {
-      const link = make("a", told.model + " · " + told.night + " · " + told.run);
+    for (const [name, side, file] of [["baseline", before, before.file], ["candidate", after, after.file]]) {
+      const link = make("a", side.model + " · " + side.night + " · " + side.run);
       link.href = "runs/" + file + ".html";
       sides.append(texts[name] + ": ", link, make("br"));
     }
@@ -433,10 +433,10 @@
     const names = asked();
     if (names.length < 2 || !names.every((name) => SAFE.test(name || ""))) return;
     try {
-      const told = [await run(names[0]), await run(names[1])];
+      const sides = [await run(names[0]), await run(names[1])];
       if (names.join() !== asked().join()) return;
-      told.forEach((one, at) => { one.file = names[at]; });
-      compare(...told);
+      sides.forEach((side, at) => { side.file = names[at]; });
+      compare(...sides);
     } catch (error) {
       const out = document.getElementById("compared");
       out.textContent = "";

@@ -12,15 +12,15 @@
   const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
   const stepped = uPlot.paths.stepped({ align: 1 });
   const first = Math.min(...charts.map((chart) => chart.times[0])), last = Math.max(...charts.map((chart) => chart.times.at(-1)));
-  const whole = charts[0].told.span.map((day) => day * DAY);
+  const whole = charts[0].stored.span.map((day) => day * DAY);
 
   // the nights of a figure; between runs of dates lies a date without a value, where a night was missed
   function read(figure) {
-    const told = JSON.parse(figure.querySelector("script").textContent);
+    const stored = JSON.parse(figure.querySelector("script").textContent);
     const times = [], places = [], gaps = [];
     let last = null;
-    for (const [first, count] of told.days) {
-      if (told.gaps && last !== null) {
+    for (const [first, count] of stored.days) {
+      if (stored.gaps && last !== null) {
         gaps.push([last + 1, first - last - 1]);
         times.push((last + 1) * DAY);
       }
@@ -32,19 +32,19 @@
     }
     const nothing = () => times.map(() => null);
     const values = nothing(), levels = nothing(), low = nothing(), high = nothing();
-    places.forEach((place, night) => { values[place] = told.values[night]; });
-    for (const [start, until, from, to] of told.levels) {
+    places.forEach((place, night) => { values[place] = stored.values[night]; });
+    for (const [start, until, from, to] of stored.levels) {
       const begin = places[start], end = places[until - 1];
       for (let i = begin; i <= end; i++) {
         levels[i] = from + (to - from) * (end > begin ? (i - begin) / (end - begin) : 0);
-        if (told.band) { low[i] = levels[i] / told.band; high[i] = levels[i] * told.band; }
+        if (stored.band) { low[i] = levels[i] / stored.band; high[i] = levels[i] * stored.band; }
       }
     }
-    const baseline = times.map(() => told.baseline);
+    const baseline = times.map(() => stored.baseline);
     const frame = figure.querySelector(".wide"), svg = frame.querySelector("svg");
     const height = figure.classList.contains("small") ? 150 : figure.classList.contains("large") ? 340 : 260;
     const at = (night) => times[places[night]];
-    return { told, times, gaps, at, data: [times, values, levels, low, high, baseline], frame, svg, height, plot: null };
+    return { stored, times, gaps, at, data: [times, values, levels, low, high, baseline], frame, svg, height, plot: null };
   }
 
   function range() {
@@ -63,7 +63,7 @@
   const every = () => choose(first, last);
 
   function drawMarks(chart, drawn) {
-    const { told, at, gaps } = chart, context = drawn.ctx, { left, top, width, height } = drawn.bbox;
+    const { stored, at, gaps } = chart, context = drawn.ctx, { left, top, width, height } = drawn.bbox;
     const x = (time) => drawn.valToPos(time, "x", true), soft = colour("--soft");
     function line(time, stroke, dash, label, below) {
       const here = x(time);
@@ -82,10 +82,10 @@
       context.stroke();
     }
     context.save();
-    for (const night of told.changes) line(at(night), colour("--bad"), [5, 4]);
-    told.versions.forEach(([night, label]) => line(at(night), soft, [1, 4], label, 14));
-    told.past.forEach(([night, label]) => line(at(night), soft, [1, 4], label, 28));
-    told.incidents.forEach(([night, label]) => line(at(night), soft, [1, 4], label, 42));
+    for (const night of stored.changes) line(at(night), colour("--bad"), [5, 4]);
+    stored.versions.forEach(([night, label]) => line(at(night), soft, [1, 4], label, 14));
+    stored.past.forEach(([night, label]) => line(at(night), soft, [1, 4], label, 28));
+    stored.incidents.forEach(([night, label]) => line(at(night), soft, [1, 4], label, 42));
     context.fillStyle = soft;
     for (const [day, count] of gaps) {
       const start = Math.max(x((day - 0.5) * DAY), left), end = Math.min(x((day + count - 0.5) * DAY), left + width);
@@ -95,11 +95,11 @@
   }
 
   function draw(chart) {
-    const { told, frame, svg, height } = chart, names = told.names;
+    const { stored, frame, svg, height } = chart, names = stored.names;
     if (chart.plot) chart.plot.destroy();
     const soft = colour("--soft"), grid = { stroke: colour("--grid"), width: 1 };
     const [min, max] = range();
-    const band = { show: Boolean(told.band), stroke: colour("--band"), paths: stepped, points: { show: false } };
+    const band = { show: Boolean(stored.band), stroke: colour("--band"), paths: stepped, points: { show: false } };
     chart.plot = new uPlot({
       width: Math.max(frame.clientWidth, 240),
       height,
@@ -111,16 +111,16 @@
         sync: { key: "nights", scales: ["x", null], filters: { pub: (type) => type === "mousemove" || type === "mouseleave" } },
       },
       scales: { x: { min, max } },
-      axes: [{ stroke: soft, grid, space: 90, values: (_, ticks) => ticks.map(date) }, { stroke: soft, grid, size: 72, label: told.unit || null, labelSize: 18, space: height < 200 ? 20 : 30 }],
+      axes: [{ stroke: soft, grid, space: 90, values: (_, ticks) => ticks.map(date) }, { stroke: soft, grid, size: 72, label: stored.unit || null, labelSize: 18, space: height < 200 ? 20 : 30 }],
       series: [
         { label: names[0], value: (_, at) => (at === null ? "" : date(at)) },
         { label: names[1], stroke: colour("--plot"), width: 1.4, points: { size: 4 } },
         { label: names[2], stroke: colour("--level"), width: 1.6, paths: stepped, points: { show: false } },
         { ...band, label: names[3] + " ↓" },
         { ...band, label: names[3] + " ↑" },
-        { show: told.baseline !== null, label: names[4], stroke: soft, width: 1.2, dash: [7, 4], points: { show: false } },
+        { show: stored.baseline !== null, label: names[4], stroke: soft, width: 1.2, dash: [7, 4], points: { show: false } },
       ],
-      bands: told.band ? [{ series: [4, 3], fill: colour("--band") }] : [],
+      bands: stored.band ? [{ series: [4, 3], fill: colour("--band") }] : [],
       hooks: {
         setSelect: [(drawn) => {
           const { left, width } = drawn.select;

@@ -220,7 +220,7 @@ def _remarks(model: _Model, facts: StoreFacts, text: Texts) -> list[str]:
 
 
 def _about(model: _Model, lead: SeriesFacts, text: Texts) -> list[str]:
-    """From what to what, with the interval of the change, of which part and rank."""
+    """Levels before and after, the interval of the change, the part and the ranks."""
     row = lead.row
     is_changed = model.group is not None and not model.of_operators
     part = str(row.metric) if row.scope == METRIC else "" if row.scope in WHOLE else row.workload

@@ -196,8 +196,8 @@ def _headline(facts: StoreFacts, cards: Sequence[Card], text: Texts) -> tuple[Se
     absent = [*facts.missing, *facts.absent]
     unmeasured = text("Not measured: {models}.", models=text.translated(models_in_words(absent))) if absent else ""
     if facts.remark is not None or not any(card.chart for card in cards):
-        told = night_headline(facts.regressions, suspicions=facts.suspicions, remark=facts.remark)
-        return [(tone_of(facts.regressions), plain(text.translated(told)))], unmeasured
+        sentence = night_headline(facts.regressions, suspicions=facts.suspicions, remark=facts.remark)
+        return [(tone_of(facts.regressions), plain(text.translated(sentence)))], unmeasured
     return list(_models_sentences(cards, text)), unmeasured
 
 
@@ -223,7 +223,7 @@ def _models_sentences(cards: Sequence[Card], text: Texts) -> Iterator[tuple[Tone
 
 
 def _cut(name: str) -> str:
-    """A name of which a headline has several."""
+    """A name as the headline prints it, cut at its end."""
     return name if len(name) <= LONGEST_NAME else f"{name[: LONGEST_NAME - 1]}…"
 
 

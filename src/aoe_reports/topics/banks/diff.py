@@ -132,14 +132,14 @@ def _headline(totals: Sequence[BankDifferences]) -> str:
         say("changed"): sum(one.changed for one in totals),
     }
     same = sum(one.unchanged for one in totals)
-    told = [
+    named = [
         say("{count:,} {outcome}", count=counts[word], outcome=word)
         for word in sorted(counts, key=lambda word: -counts[word])
         if counts[word]
     ]
-    if not told:
+    if not named:
         return say("No entry differs; {same:,} are the same.", same=same)
-    return say("Entries: {told}; {same:,} are the same.", told=join(", ", told), same=same)
+    return say("Entries: {counts}; {same:,} are the same.", counts=join(", ", named), same=same)
 
 
 def differences(before: Mapping[Identity, BankedEntry], after: Mapping[Identity, BankedEntry]) -> list[BankDifference]:
