@@ -559,7 +559,9 @@ def test_all_charts_of_a_model_are_zoomed_and_read_together(tab: Tab, model_of_p
     tab.mouse("mouseMoved", left + width - 1, middle, button="left", buttons=1)
     tab.mouse("mouseReleased", left + width - 1, middle, button="left", clickCount=1)
     tab.wait_for("location.hash === '#from=2026-03-07&to=2026-03-11'")
-    assert tab.run(SHOWN) == ["2026-03-07", "2026-03-11"]
+    tab.wait_for(
+        f'JSON.stringify({SHOWN}) === \'["2026-03-07","2026-03-11"]\''
+    )  # drawn once the page has heard of its address
     tab.run("document.querySelector('.range button').focus()")
     tab.press("Enter")
     tab.wait_for("location.hash === '#from=2026-03-01&to=2026-03-20'")
