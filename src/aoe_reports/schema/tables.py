@@ -179,8 +179,77 @@ EVENT_ARGS = Table(
     ),
     ("source_id", "event_number"),
 )
+MEMORY_EVENT = Table(
+    "memory_event",
+    N_(
+        "One allocation of device memory and its release. A time that is null is outside of what was recorded: the allocation before it, the release after it or never."
+    ),
+    (
+        Column("capture_id", "Capture.", refers_to="capture.capture_id"),
+        Column("rank_id", "Rank."),
+        Column("device_id", "Device."),
+        Column("component", "Who allocates: PTA (allocator of the framework), GE, …", "VARCHAR"),
+        Column("owner", "Operator, or other name, that the memory was allocated for.", "VARCHAR"),
+        Column(
+            "kind",
+            "weight, gradient, optimizer, activation, kv_cache, communication, workspace: as the source says.",
+            "VARCHAR",
+        ),
+        Column("location", "Stack that allocated it, innermost frame first, frames joined by ';'.", "VARCHAR"),
+        Column("stream", "Stream that it was allocated for, as the source numbers streams."),
+        Column("address", "Address, where the source has it."),
+        Column("size_bytes", "Size."),
+        Column("allocated_ns", "When it was allocated, in ns of the clock of the host: since 1970 in most exports."),
+        Column("released_ns", "When it was released."),
+        Column("reusable_ns", "When no stream used it any more, so that it could be allocated again."),
+        Column("allocation_allocated_bytes", "Recorded sum of what is allocated, right after the allocation."),
+        Column("allocation_reserved_bytes", "Recorded sum of what is reserved then."),
+        Column("allocation_active_bytes", "Recorded sum of what is active then."),
+        Column("release_allocated_bytes", "Recorded sum of what is allocated, right after the release."),
+        Column("release_reserved_bytes", "Recorded sum of what is reserved then."),
+        Column("release_active_bytes", "Recorded sum of what is active then."),
+        Column("source_id", "File of its row.", refers_to="source.source_id"),
+        Column("source_row", "Number of its row in the file, from 1, header not counted."),
+    ),
+    ("source_id", "source_row"),
+)
+MEMORY_SAMPLE = Table(
+    "memory_sample",
+    N_("How much memory was in use at one time. Sums of one component follow each other in time; components overlap."),
+    (
+        Column("capture_id", "Capture.", refers_to="capture.capture_id"),
+        Column("rank_id", "Rank."),
+        Column("device_id", "Device."),
+        Column(
+            "scope",
+            "allocator (of a framework), component (of CANN), process (all that this process holds) or device (all processes).",
+            "VARCHAR",
+        ),
+        Column("component", "PTA, GE, PTA+GE, APP, HCCL, …, as the source names it.", "VARCHAR"),
+        Column("sampled_ns", "When, in ns of the clock of the host: since 1970 in most exports."),
+        Column("allocated_bytes", "In use by tensors."),
+        Column("reserved_bytes", "Taken from the device."),
+        Column("active_bytes", "Not yet reusable: in use, or a stream may still use it."),
+        Column("source_id", "File of its row.", refers_to="source.source_id"),
+        Column("source_row", "Number of its row in the file, from 1, header not counted."),
+    ),
+    ("source_id", "source_row"),
+)
 TABLES: dict[str, Table] = {
-    table.name: table for table in (CAPTURE, SOURCE, LOADED, FINDING, STEP, TASK, OPERATOR, EVENT, EVENT_ARGS)
+    table.name: table
+    for table in (
+        CAPTURE,
+        SOURCE,
+        LOADED,
+        FINDING,
+        STEP,
+        TASK,
+        OPERATOR,
+        EVENT,
+        EVENT_ARGS,
+        MEMORY_EVENT,
+        MEMORY_SAMPLE,
+    )
 }
 """By name, in the order in which they are documented."""
 

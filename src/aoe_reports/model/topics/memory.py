@@ -1,0 +1,123 @@
+"""What is known of the memory of a device, as several rooms use it: questions, advice, records, pages."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
+
+from aoe_reports.model.classes import record
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from aoe_reports.model.findings import Finding
+
+Kind = Literal["weight", "gradient", "optimizer", "activation", "kv_cache", "communication", "workspace"]
+Scope = Literal["allocator", "component", "process", "device"]
+Growing = Literal["leak", "filling cache", "warm-up"]
+
+
+@record
+class MemoryRecording:
+    """What one source says of the memory of one device. Frames have the columns of `memory_event` and `memory_sample`.
+
+    Columns that the source cannot fill are null; capture_id and source_id are left out.
+    """
+
+    rank_id: int | None
+    device_id: int | None
+    source: str
+    """Kind of file: operator_memory, snapshot, msmemscope, …"""
+    events: pa.Table
+    samples: pa.Table
+    unusable_bytes: int | None = None
+    """Reserved at the end of the recording, in blocks that hold nothing and that cannot be returned: only a snapshot says it."""
+    findings: tuple[Finding, ...] = ()
+
+
+@record
+class Statement:
+    """What a log says of memory in one line, such as the size of a KV cache."""
+
+    rank_id: int | None
+    name: str
+    """Such as kv_cache_bytes, kv_cache_tokens, weights_bytes, peak_activation_bytes."""
+    value: float
+    path: str
+    line: int
+
+
+@record
+class Owner:
+    """Who holds part of a peak. Owners of one peak add up to it, byte for byte."""
+
+    name: str | None
+    """None: held since before the recording began."""
+    kind: Kind | None
+    module: str | None
+    size_bytes: int
+    allocations: int
+    largest_bytes: int
+    since_before: bool = False
+    unexplained: bool = False
+    """The difference between the recorded sum and all that is known; may be negative."""
+
+
+@record
+class Level:
+    """The highest value of one measure."""
+
+    size_bytes: int
+    at_ns: int
+    step: int | None
+
+
+@record
+class PoolMemory:
+    """Memory of one component of one device over the recording."""
+
+    scope: Scope
+    component: str
+    source: str
+    allocated: Level | None
+    reserved: Level | None
+    active: Level | None
+    first_ns: int
+    last_ns: int
+    samples: int
+
+
+@record
+class Growth:
+    """What grows from step to step."""
+
+    owner: str | None
+    """None: all of the pool."""
+    meaning: Growing
+    bytes_per_step: float
+    low: float
+    high: float
+    """95% interval of it."""
+    first_step: int
+    last_step: int
+
+
+@record
+class DeviceMemory:
+    """The memory of one device of a run."""
+
+    rank_id: int | None
+    device_id: int | None
+    pools: tuple[PoolMemory, ...]
+    peak_pool: str
+    """Component whose peak is taken apart."""
+    peak: Level
+    """The most that was allocated in it, and when."""
+    running: tuple[str, ...]
+    """What the host ran then, outermost first."""
+    owners: tuple[Owner, ...]
+    reserved_at_peak: int | None
+    active_at_peak: int | None
+    unusable_bytes: int | None
+    explained: float
+    """Share of changes of the recorded sum that allocations and releases explain."""
+    growth: tuple[Growth, ...]
