@@ -74,3 +74,8 @@ WORKLOAD_CONFLICT = RUNS.rule(
     "the workload whose series it would share",
 )
 WORKLOAD_FROM = RUNS.rule("workload-from", "warning", "the pattern of --workload-from does not fit the path")
+MEMORY_UNEXPLAINED = RUNS.rule(
+    "memory-unexplained",
+    "warning",
+    "recorded sums of memory change by more than the recorded allocations and releases explain",
+)

@@ -16,8 +16,8 @@ import pyarrow as pa
 from aoe_reports.model.arrays.columns import (
     Ints,
     Mask,
-    codes,
     coded_in,
+    codes,
     exact_sum,
     exact_sums_by,
     integers,
@@ -59,6 +59,10 @@ class StepTimes:
         self.spans = sorted(spans, key=lambda span: span.start_ns)
         self._starts = [span.start_ns for span in self.spans]
 
+    def of(self, number: int) -> StepSpan | None:
+        """A step by its number."""
+        return next((span for span in self.spans if span.number == number), None)
+
     def at(self, time: int) -> int | None:
         """The number of the step at that time."""
         place = bisect_right(self._starts, time) - 1
@@ -75,24 +79,36 @@ class Samples:
     times: Ints
     measures: dict[str, tuple[Ints, Mask]]
 
+    @property
+    def measure(self) -> str:
+        """What a peak of it is a peak of."""
+        return next(measure for measure in MEASURES if self.has(measure))
+
     def has(self, measure: str) -> bool:
         """Whether any value of a measure is recorded."""
         return bool(self.measures[measure][1].any())
 
     def highest(self, measure: str, steps: StepTimes) -> Level | None:
         """The highest value of a measure, and when it was reached first."""
-        values, known = self.measures[measure]
-        if not known.any():
-            return None
-        place = int(np.argmax(np.where(known, values, _BEFORE_AND_AFTER[0])))
-        time = int(self.times[place])
-        return Level(size_bytes=int(values[place]), at_ns=time, step=steps.at(time))
+        return _highest(self.times, *self.measures[measure], steps) if self.has(measure) else None
+
+    def within(self, span: StepSpan) -> Samples:
+        """Those of one step."""
+        mine = slice(*np.searchsorted(self.times, [span.start_ns, span.end_ns]).tolist())
+        measures = {what: (values[mine], known[mine]) for what, (values, known) in self.measures.items()}
+        return replace(self, times=self.times[mine], measures=measures)
 
     def at(self, measure: str, time: int) -> int | None:
         """The last value until that time."""
         values, known = self.measures[measure]
         place = int(np.searchsorted(self.times[known], time, side="right")) - 1
         return int(values[known][place]) if place >= 0 else None
+
+
+def _highest(times: Ints, values: Ints, known: Mask, steps: StepTimes) -> Level:
+    place = int(np.argmax(np.where(known, values, _BEFORE_AND_AFTER[0])))
+    time = int(times[place])
+    return Level(size_bytes=int(values[place]), at_ns=time, step=steps.at(time))
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +149,7 @@ class Allocations:
         for _, places in places_by(component):
             mine = self.among(places)
             late = replace(mine, counted_until=_next_times(mine.begins, mine.ends))
-            if late._misfit() < mine._misfit():
+            if late.misfit() < mine.misfit():
                 until[places] = late.counted_until
         return replace(self, counted_until=until)
 
@@ -144,7 +160,7 @@ class Allocations:
         columns = (self.sizes, self.begins, self.ends, self.counted_until)
         return Allocations(self.frame.filter(keep_where(some)), *(column[some] for column in columns))
 
-    def _misfit(self) -> int:
+    def misfit(self) -> int:
         """How much of the changes of the sums that stand beside them is not explained."""
         return sum(
             exact_sum(np.abs(np.diff(balance_of(sums, self).unexplained)))
@@ -205,19 +221,37 @@ def balance_of(samples: Samples, allocations: Allocations) -> Balance:
     return Balance(times[last], values[last], allocations.counted_at(times[last]))
 
 
-def device_memory(
-    recordings: Sequence[MemoryRecording], steps: StepTimes, running: Sequence[str] = ()
-) -> DeviceMemory | None:
-    """The memory of one device; None where nothing is recorded of it."""
-    every = samples_of(recordings)
+def moment_of(recordings: Sequence[MemoryRecording], span: StepSpan | None = None) -> int | None:
+    """When the memory of a device peaked, or peaked within a step; None where nothing is recorded then."""
+    chosen = _peak_of(samples_of(recordings), StepTimes(()), span)
+    return None if chosen is None else chosen[1].at_ns
+
+
+def _peak_of(every: Sequence[Samples], steps: StepTimes, span: StepSpan | None) -> tuple[Samples, Level] | None:
+    """(the samples whose peak is taken apart, that peak)."""
     if not every:
         return None
-    peak_pool = pool_to_explain(every)
-    measure = "allocated" if peak_pool.has("allocated") else "reserved"
-    peak = peak_pool.highest(measure, steps)
-    assert peak is not None
-    owners, explained = (), 0.0
-    if measure == "allocated":
+    pool = pool_to_explain(every)
+    some = pool if span is None else pool.within(span)
+    level = some.highest(pool.measure, steps)
+    return None if level is None else (pool, level)
+
+
+def device_memory(
+    recordings: Sequence[MemoryRecording],
+    steps: StepTimes,
+    running: Sequence[str] = (),
+    span: StepSpan | None = None,
+) -> DeviceMemory | None:
+    """The memory of one device, its peak within one step where that is given; None where nothing is recorded then."""
+    every = samples_of(recordings)
+    chosen = _peak_of(every, steps, span)
+    if chosen is None:
+        return None
+    peak_pool, peak = chosen
+    owners: tuple[Owner, ...] = ()
+    explained = 0.0
+    if peak_pool.measure == "allocated":
         allocations = allocations_of(recordings, peak_pool)
         balance = balance_of(peak_pool, allocations)
         owners, explained = owners_at(peak, balance, allocations), balance.explained
@@ -307,13 +341,12 @@ def pool_to_explain(every: Sequence[Samples]) -> Samples:
 
 
 def _importance(samples: Samples) -> tuple[bool, bool, bool, int]:
-    measure = "allocated" if samples.has("allocated") else "reserved"
-    values, known = samples.measures[measure]
+    values, known = samples.measures[samples.measure]
     return (
-        measure == "allocated",
+        samples.measure == "allocated",
         samples.component.endswith(_OTHER_POOLS),
         samples.component not in {"GE", "WORKSPACE"},
-        int(values[known].max()) if known.any() else 0,
+        int(values[known].max()),
     )
 
 

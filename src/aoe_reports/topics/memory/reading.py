@@ -3,19 +3,28 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from typing import Literal
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from aoe_reports.engine.captures import read_source
-from aoe_reports.engine.question import Notes
+from aoe_reports.engine.captures import collect_events_of, read_source, read_steps_noting, timeline_tells_steps
+from aoe_reports.engine.question import Notes, Unit
 from aoe_reports.formats.capture import Capture
 from aoe_reports.formats.csv.summary import TableData
 from aoe_reports.formats.memory import event_frame, sample_frame
+from aoe_reports.formats.memory_files import recordings_of as recordings_of_file
+from aoe_reports.formats.vendor import vendor_of
 from aoe_reports.model.arrays.columns import Ints, codes, column_of, distinct, integers, keep_where, words_told
-from aoe_reports.model.topics.memory import MemoryRecording
+from aoe_reports.model.by_key import lists_by_key
+from aoe_reports.model.topics.memory import DeviceMemory, MemoryRecording
+from aoe_reports.topics.memory.facts import StepSpan, StepTimes, device_memory, moment_of
+from aoe_reports.topics.memory.host_ranges import EVENT_COLUMNS, HostRanges
+from aoe_reports.topics.memory.memory import MemoryOptions, StaticRow
 
 _DEVICE = re.compile(r"NPU:(\d{1,9})", re.ASCII)
 _CANN = "cann::"
@@ -37,6 +46,8 @@ _TIMES_AND_SIZES = {
     },
 }
 """The columns of `memory_event`, and what operator_memory calls them."""
+StepSource = Literal["host", "device", "unknown"]
+"""Whose clock steps are known by."""
 Frames = tuple[pa.Table, pa.Table]
 """(allocations, samples)."""
 
@@ -44,6 +55,12 @@ Frames = tuple[pa.Table, pa.Table]
 def recordings_of(capture: Capture, notes: Notes) -> list[MemoryRecording]:
     """What each file of a capture says of the memory of each device, the preferred form of each kind first."""
     found: list[MemoryRecording] = []
+    if capture.of_memory:
+        for file in capture.files:
+            with notes.where_unreadable(file.path):
+                found += recordings_of_file(file)
+        notes.add(finding for one in found for finding in one.findings)
+        return found
     for kind, read in _READERS.items():
         for source in capture.sources(kind):
             with notes.where_unreadable(source.files[0].path):
@@ -54,9 +71,7 @@ def recordings_of(capture: Capture, notes: Notes) -> list[MemoryRecording]:
     return found
 
 
-def _by_device(
-    data: TableData, capture: Capture, read: Callable[[pa.Table, str], Frames]
-) -> Iterator[MemoryRecording]:
+def _by_device(data: TableData, capture: Capture, read: Callable[[pa.Table, str], Frames]) -> Iterator[MemoryRecording]:
     count = data.frame.num_rows
     rows = np.arange(count, dtype=np.int64) if data.rows is None else data.rows
     frame = data.frame.append_column("source_row", column_of(rows + 1, np.ones(count, dtype=bool)))
@@ -114,13 +129,14 @@ def _release(frame: pa.Table) -> pa.ChunkedArray:
 def _sums(frame: pa.Table, profiler: str) -> Frames:
     """memory_record and npu_module_mem."""
     del profiler
-    inside = "allocator" if "total_allocated_bytes" in frame.column_names else "component"
+    scopes = _SCOPES if "total_allocated_bytes" in frame.column_names else {}
+    inside = "allocator" if scopes else "component"  # in npu_module_mem APP is what the program itself took
     columns = {
         f"{what}_bytes": frame[f"total_{what}_bytes"]
         for what in ("allocated", "reserved", "active")
         if f"total_{what}_bytes" in frame.column_names
     }
-    columns["scope"] = words_told(frame["component"], lambda word: _SCOPES.get(word, inside))
+    columns["scope"] = words_told(frame["component"], lambda word: scopes.get(word, inside))
     columns |= {"component": frame["component"], "sampled_ns": frame["timestamp_ns"], "source_row": frame["source_row"]}
     return event_frame({}, 0), sample_frame(columns, frame.num_rows)
 
@@ -145,3 +161,79 @@ _READERS: dict[str, Callable[[pa.Table, str], Frames]] = {
     "npu_mem": _of_the_device,
     "npu_module_mem": _sums,
 }
+
+
+@dataclass(frozen=True, slots=True)
+class ReadDevice:
+    """One device of a capture: what its files recorded, its steps, and its memory."""
+
+    recordings: tuple[MemoryRecording, ...]
+    steps: StepTimes
+    steps_of: StepSource
+    memory: DeviceMemory
+
+    @property
+    def has_clock(self) -> bool:
+        """Whether its times are times."""
+        return all(one.has_clock for one in self.recordings)
+
+
+def devices_of(
+    capture: Capture,
+    notes: Notes,
+    chosen: Callable[[MemoryRecording], bool] = lambda _: True,
+    step: int | None = None,
+) -> list[ReadDevice]:
+    """The memory of each device of a capture, by rank and device; `chosen` says which recordings count, `step` in which step it peaks."""
+    recordings = [one for one in recordings_of(capture, notes) if chosen(one)]
+    by_place = lists_by_key(((one.rank_id, one.device_id), one) for one in recordings)
+    moments = {place: moment for place, mine in by_place.items() if (moment := moment_of(mine)) is not None}
+    if not moments:
+        return []
+    ranges = _host_ranges(capture, notes, moments.values())
+    steps, steps_of = _steps_of(capture, notes, ranges)
+    span = None
+    if step is not None:
+        span = steps.of(step)
+        moments = {place: moment for place in moments if (moment := moment_of(by_place[place], span)) is not None}
+        if span is None or not moments:
+            return []
+        ranges = _host_ranges(capture, notes, moments.values())
+    found = []
+    for place in sorted(moments, key=lambda place: tuple(-1 if one is None else one for one in place)):
+        memory = device_memory(by_place[place], steps, ranges.open_at(moments[place]), span)
+        if memory is not None:
+            found.append(ReadDevice(tuple(by_place[place]), steps, steps_of, memory))
+    return found
+
+
+def _host_ranges(capture: Capture, notes: Notes, moments: Iterable[int]) -> HostRanges:
+    """The steps of the host and what it ran then, where a timeline or a database tells it."""
+    wanted = tuple(moments)
+    whole = HostRanges(wanted)
+    for files in vendor_of(capture.profiler).events(capture):
+        with notes.where_unreadable(files[0].path):
+            ranges, wrong = collect_events_of(files, EVENT_COLUMNS, partial(HostRanges, wanted))
+            notes.add(wrong)
+            whole.merge(ranges)
+    return whole
+
+
+def _steps_of(capture: Capture, notes: Notes, ranges: HostRanges) -> tuple[StepTimes, StepSource]:
+    """Steps of the host, on whose clock memory is allocated; else those of the device, where a table has their times."""
+    if ranges.steps:
+        return StepTimes(ranges.steps.values()), "host"
+    if timeline_tells_steps(capture):
+        return StepTimes(()), "unknown"
+    spans = [
+        StepSpan(step.step, step.start_ns, step.start_ns + step.duration_ns)
+        for step in read_steps_noting(capture, notes.findings)
+        if step.step is not None and step.start_ns is not None
+    ]
+    return StepTimes(spans), "device" if spans else "unknown"
+
+
+def static_memory_of(unit: Unit, notes: Notes, chosen: MemoryOptions) -> list[StaticRow]:
+    """The memory of graphs of static shapes, where most of it is held."""
+    del unit, notes, chosen
+    return []
