@@ -16,7 +16,7 @@ Measure = Literal["reserved", "active", "allocated"]
 MEASURE_WORDS = N_({"reserved": "reserved", "active": "active", "allocated": "allocated"})
 """The words for each measure, in the order in which they are drawn."""
 PartKind = Literal["owner", "others", "before", "unexplained"]
-MAX_PARTS = 8
+MAX_PARTS = 6
 """So many owners have a colour of their own; the rest are one part."""
 
 
