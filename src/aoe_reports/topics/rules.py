@@ -79,3 +79,9 @@ MEMORY_UNEXPLAINED = RUNS.rule(
     "warning",
     "recorded sums of memory change by more than the recorded allocations and releases explain",
 )
+MEMORY_DISAGREES = RUNS.rule(
+    "memory-disagrees", "warning", "two sources of the same capture say different things of the same memory"
+)
+MEMORY_OPEN = RUNS.rule(
+    "memory-open", "info", "allocations that began before the recording, or that are not released in it"
+)

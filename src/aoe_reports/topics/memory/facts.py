@@ -6,8 +6,9 @@ A peak is taken apart exactly: what is alive of the recorded allocations, what w
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import cast, get_args
 
 import numpy as np
@@ -39,6 +40,8 @@ MEASURES = ("allocated", "reserved", "active")
 PROFILER_SOURCES = ("operator_memory", "memory_record", "npu_mem", "npu_module_mem")
 """Files of one profiler, which complete each other; any other source has its own allocations and samples."""
 _BEFORE_AND_AFTER = -(2**63), 2**63 - 1
+_COMMUNICATION = frozenset({"HCCL", "HCCP"})
+"""Components whose memory holds what is sent and received."""
 _OTHER_POOLS = "+GE"
 """What the name of a sum over the allocators of a framework and of GE ends with."""
 
@@ -97,6 +100,16 @@ class Samples:
         mine = slice(*np.searchsorted(self.times, [span.start_ns, span.end_ns]).tolist())
         measures = {what: (values[mine], known[mine]) for what, (values, known) in self.measures.items()}
         return replace(self, times=self.times[mine], measures=measures)
+
+    def overlaps(self, other: Samples) -> bool:
+        """Whether both were recorded at a time."""
+        return bool(self.times[0] <= other.times[-1] and other.times[0] <= self.times[-1])
+
+    def nearest(self, measure: str, time: int) -> int:
+        """The last value until that time, or the first of all."""
+        values, known = self.measures[measure]
+        until = self.at(measure, time)
+        return int(values[known][0]) if until is None else until
 
     def at(self, measure: str, time: int) -> int | None:
         """The last value until that time."""
@@ -255,6 +268,7 @@ def device_memory(
         allocations = allocations_of(recordings, peak_pool)
         balance = balance_of(peak_pool, allocations)
         owners, explained = owners_at(peak, balance, allocations), balance.explained
+    process = next((one for one in every if one.scope == "process" and one.has("reserved")), None)
     unusable = [one.unusable_bytes for one in recordings if one.unusable_bytes is not None]
     return DeviceMemory(
         rank_id=recordings[0].rank_id,
@@ -269,6 +283,8 @@ def device_memory(
         unusable_bytes=max(unusable, default=None),
         explained=explained,
         growth=(),
+        process=None if process is None else process.highest("reserved", steps),
+        process_parts=() if process is None else parts_of_process(process, every, steps),
     )
 
 
@@ -282,6 +298,36 @@ def owners_at(peak: Level, balance: Balance, allocations: Allocations) -> tuple[
     if before:
         owners.append(_without_name(before, since_before=True))
     owners.sort(key=lambda owner: (-owner.size_bytes, owner.name or "", owner.module or "", owner.kind or ""))
+    return (*owners, _without_name(rest, since_before=False)) if rest else tuple(owners)
+
+
+def parts_of_process(process: Samples, every: Sequence[Samples], steps: StepTimes) -> tuple[Owner, ...]:
+    """What components held when the process held most, the largest first, and what none of them holds; its own allocators where no component is recorded.
+
+    Recordings that do not overlap in time are of something else.
+    """
+    peak = process.highest("reserved", steps)
+    beside = [one for one in every if one.has("reserved") and one.overlaps(process)]
+    parts = [one for one in beside if one.scope == "component"] or [
+        one for one in beside if one.scope == "allocator" and not one.component.endswith(_OTHER_POOLS)
+    ]
+    if peak is None or not parts:
+        return ()
+    held = [(one.component, one.nearest("reserved", peak.at_ns)) for one in parts]
+    owners = [
+        Owner(
+            name=component,
+            kind="communication" if component in _COMMUNICATION else None,
+            module=None,
+            size_bytes=size,
+            allocations=0,
+            largest_bytes=0,
+        )
+        for component, size in held
+        if size
+    ]
+    owners.sort(key=lambda owner: (-owner.size_bytes, owner.name or ""))
+    rest = peak.size_bytes - sum(size for _, size in held)
     return (*owners, _without_name(rest, since_before=False)) if rest else tuple(owners)
 
 
@@ -422,3 +468,36 @@ def _pool(samples: Samples, steps: StepTimes) -> PoolMemory:
         last_ns=int(samples.times[-1]),
         samples=len(samples.times),
     )
+
+
+def missing_of(events: pa.Table, name: str) -> tuple[int, int]:
+    """(how many allocations have no such time, how many bytes they are)."""
+    missing = ~integers(events[name])[1]
+    return int(missing.sum()), exact_sum(integers(events["size_bytes"])[0][missing])
+
+
+def disagreeing(recordings: Sequence[MemoryRecording]) -> Iterator[tuple[str, tuple[str, int], tuple[str, int]]]:
+    """(component, (source, its peak), (another source, its peak)) where two sources of one profiler contradict each other.
+
+    The process is sampled by both of its sources at the same times; sums beside allocations are some of the samples of memory_record.
+    """
+    every = samples_of(recordings)
+    processes = [one for one in every if one.scope == "process" and one.source in PROFILER_SOURCES]
+    for one, other in pairwise(processes):
+        peaks = _peak(one, "reserved"), _peak(other, "reserved")
+        if peaks[0] != peaks[1]:
+            yield one.component, (one.source, peaks[0]), (other.source, peaks[1])
+    sampled = {one.component: one for one in every if one.source == "memory_record" and one.has("allocated")}
+    for events in (one.events for one in recordings if one.source == "operator_memory" and one.events.num_rows):
+        for sums in _by_component("operator_memory", sums_beside(events)):
+            samples = sampled.get(sums.component)
+            if samples is None or not sums.has("allocated") or not sums.overlaps(samples):
+                continue
+            beside, of_samples = _peak(sums, "allocated"), _peak(samples, "allocated")
+            if beside > of_samples:
+                yield sums.component, (sums.source, beside), (samples.source, of_samples)
+
+
+def _peak(samples: Samples, measure: str) -> int:
+    values, known = samples.measures[measure]
+    return int(values[known].max())

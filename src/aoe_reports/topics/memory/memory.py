@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from aoe_reports.formats.sources.discovery import Discovery
     from aoe_reports.model.topics.memory import DeviceMemory, Level, MemoryRecording, Owner, PoolMemory
     from aoe_reports.topics.memory.reading import ReadDevice
+    from aoe_reports.topics.memory.static import GraphMemory
 
 SCOPES = N_({"allocator": "allocator", "component": "component", "process": "process", "device": "device"})
 KINDS = N_(
@@ -108,6 +109,20 @@ class PoolRow:
 
 
 @row
+class ProcessRow:
+    """A component that holds part of the process's memory at its peak; the rows of a device add up to that, byte for byte."""
+
+    run: str = column("Run")
+    rank_id: int | None = column("Rank", "integer")
+    device_id: int | None = column("Device", "integer", detail=True)
+    component: str = column("Component")
+    kind: str | None = column("Kind", "word")
+    size_bytes: int = column("Size", "size")
+    share: float = column("Share", "percent")
+    unexplained: bool = column()
+
+
+@row
 class StaticRow:
     """An operator that holds memory of a graph of static shapes where most of it is held at a time."""
 
@@ -117,12 +132,13 @@ class StaticRow:
     model_name: str | None = column("Model")
     graph_id: int | None = column("Graph", "integer")
     peak_bytes: int = column("Peak of the graph", "size")
+    stated_bytes: int | None = column("Stated total", "size")
     peak_node: int = column("At node", "integer")
     op_name: str | None = column("Operator")
     size_bytes: int = column("Size", "size")
     share: float = column("Share", "percent")
     first_node: int = column("From node", "integer", detail=True)
-    last_node: int = column("To node", "integer", detail=True)
+    last_node: int | None = column("To node", "integer", detail=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,6 +148,7 @@ class MemoryPart:
     owners: list[OwnerRow] = field(default_factory=list)
     devices: list[DeviceRow] = field(default_factory=list)
     pools: list[PoolRow] = field(default_factory=list)
+    process: list[ProcessRow] = field(default_factory=list)
     static: list[StaticRow] = field(default_factory=list)
 
 
@@ -142,7 +159,13 @@ class Memory(Question[MemoryOptions, MemoryPart]):
     page = "memory"
     title = "Memory"
     options = MemoryOptions
-    tables = (("rows", OwnerRow), ("devices", DeviceRow), ("pools", PoolRow), ("static", StaticRow))
+    tables = (
+        ("rows", OwnerRow),
+        ("devices", DeviceRow),
+        ("process", ProcessRow),
+        ("pools", PoolRow),
+        ("static", StaticRow),
+    )
     form_help = "Output format; csv has only the owners of the peaks."
     nothing = "no memory of a device is recorded here"
 
@@ -156,7 +179,7 @@ class Memory(Question[MemoryOptions, MemoryPart]):
 
     def map_unit(self, unit: Unit, asked: Request[MemoryOptions]) -> MemoryPart:
         """The memory of each device of a capture."""
-        from aoe_reports.topics.memory.reading import devices_of, static_memory_of
+        from aoe_reports.topics.memory.reading import devices_of, disagreements_of, graphs_of_capture
         from aoe_reports.topics.memory.words import findings_of
 
         capture, chosen = unit.capture, asked.options
@@ -173,13 +196,18 @@ class Memory(Question[MemoryOptions, MemoryPart]):
             asked.notes.add(findings_of(read))
             part.devices.append(device)
             part.owners.extend(_owners(device, read.memory, chosen.top))
-            part.pools.extend(_pool(device, pool) for pool in read.memory.pools)
-        part.static.extend(static_memory_of(unit, asked.notes, chosen))
+            part.process.extend(_process(device, read.memory))
+            part.pools.extend(_pool(device, pool) for pool in read.memory.pools if _says(pool))
+        for number, graph in graphs_of_capture(capture, asked.notes):
+            rank = capture.info.rank_of(number)
+            if chosen.step is None and chosen.rank in {None, rank} and chosen.device in {None, number}:
+                part.static.extend(_static(unit.run, rank, number, graph, chosen.top))
+        asked.notes.add(disagreements_of(capture))
         return part
 
     def finish(self, parts: Sequence[tuple[Unit, MemoryPart]], asked: Request[MemoryOptions]) -> Finished:
         """The devices, who holds their peaks, and every component."""
-        from aoe_reports.topics.memory.words import headline_of, sentences_of
+        from aoe_reports.topics.memory.words import headline_of, sentences_of, sentences_of_process
 
         del asked
         owners = [one for _, part in parts for one in part.owners]
@@ -196,12 +224,21 @@ class Memory(Question[MemoryOptions, MemoryPart]):
                 ),
                 Rows(type=DeviceRow, rows=devices, key="devices", title=say("Peaks"), of_runs=True),
                 Rows(
+                    type=ProcessRow,
+                    rows=[one for _, part in parts for one in part.process],
+                    key="process",
+                    title=say("What the process holds at its peak"),
+                    sentences=sentences_of_process(devices),
+                    of_runs=True,
+                    place=2,
+                ),
+                Rows(
                     type=PoolRow,
                     rows=[one for _, part in parts for one in part.pools],
                     key="pools",
                     title=say("Highest values of each component"),
                     of_runs=True,
-                    place=2,
+                    place=3,
                 ),
                 Rows(
                     type=StaticRow,
@@ -209,7 +246,7 @@ class Memory(Question[MemoryOptions, MemoryPart]):
                     key="static",
                     title=say("Graphs of static shapes"),
                     of_runs=True,
-                    place=3,
+                    place=4,
                 ),
             ),
             headline=headline_of(devices, owners),
@@ -265,7 +302,7 @@ def _owners(device: DeviceRow, found: DeviceMemory, top: int) -> Iterator[OwnerR
                 kind=None,
                 module=None,
                 size_bytes=sum(owner.size_bytes for owner in others),
-                share=_share(sum(owner.size_bytes for owner in others), device),
+                share=_share_of(sum(owner.size_bytes for owner in others), device.peak_bytes),
                 allocations=sum(owner.allocations for owner in others),
                 largest_bytes=max(owner.largest_bytes for owner in others),
                 since_before=False,
@@ -288,7 +325,7 @@ def _owner(device: DeviceRow, owner: Owner) -> OwnerRow:
         kind=None if owner.kind is None else say(KINDS[owner.kind]),
         module=owner.module,
         size_bytes=owner.size_bytes,
-        share=_share(owner.size_bytes, device),
+        share=_share_of(owner.size_bytes, device.peak_bytes),
         allocations=owner.allocations,
         largest_bytes=owner.largest_bytes,
         since_before=owner.since_before,
@@ -296,8 +333,57 @@ def _owner(device: DeviceRow, owner: Owner) -> OwnerRow:
     )
 
 
-def _share(size: int, device: DeviceRow) -> float:
-    return round(size / device.peak_bytes, 6) if device.peak_bytes else 0.0
+def _share_of(size: int, whole: int) -> float:
+    return round(size / whole, 6) if whole else 0.0
+
+
+def _process(device: DeviceRow, found: DeviceMemory) -> Iterator[ProcessRow]:
+    from aoe_reports.topics.memory.words import name_of
+
+    whole = sum(part.size_bytes for part in found.process_parts)
+    for part in found.process_parts:
+        yield ProcessRow(
+            run=device.run,
+            rank_id=device.rank_id,
+            device_id=device.device_id,
+            component=name_of(part),
+            kind=None if part.kind is None else say(KINDS[part.kind]),
+            size_bytes=part.size_bytes,
+            share=_share_of(part.size_bytes, whole),
+            unexplained=part.unexplained,
+        )
+
+
+def _static(run: str, rank: int | None, device: int | None, graph: GraphMemory, top: int) -> Iterator[StaticRow]:
+    """The operators that hold most of a graph, and all others in one row."""
+    held = list(graph.held)
+    if len(held) > top + 1:
+        others = held[top:]
+        name = say("{count:,} others", count=len(others))
+        rest = replace(others[0], name=name, size_bytes=sum(one.size_bytes for one in others), last_node=None)
+        held = [*held[:top], replace(rest, first_node=min(one.first_node for one in others))]
+    for one in held:
+        yield StaticRow(
+            run=run,
+            rank_id=rank,
+            device_id=device,
+            model_name=graph.model,
+            graph_id=graph.graph,
+            peak_bytes=graph.peak_bytes,
+            stated_bytes=graph.stated_bytes,
+            peak_node=graph.node,
+            op_name=one.name,
+            size_bytes=one.size_bytes,
+            share=_share_of(one.size_bytes, graph.peak_bytes),
+            first_node=one.first_node,
+            last_node=one.last_node,
+        )
+
+
+def _says(pool: PoolMemory) -> bool:
+    """Whether a component ever held anything: CANN names many that never do."""
+    levels = (pool.allocated, pool.reserved, pool.active)
+    return any(level is not None and level.size_bytes for level in levels)
 
 
 def _pool(device: DeviceRow, pool: PoolMemory) -> PoolRow:

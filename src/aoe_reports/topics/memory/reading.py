@@ -2,21 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from typing import Literal
 
-from aoe_reports.engine.captures import collect_events_of, read_steps_noting, timeline_tells_steps
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from aoe_reports.engine.captures import (
+    collect_events_of,
+    joined,
+    read_source,
+    read_steps_noting,
+    timeline_tells_steps,
+)
 from aoe_reports.engine.memory import memory_recordings
-from aoe_reports.engine.question import Notes, Unit
+from aoe_reports.engine.question import Notes
+from aoe_reports.facts.tasks import split_devices
 from aoe_reports.formats.capture import Capture
 from aoe_reports.formats.vendor import vendor_of
 from aoe_reports.model.by_key import lists_by_key
+from aoe_reports.model.errors import ReadError
+from aoe_reports.model.findings import Finding
+from aoe_reports.model.size_units import exact_size
+from aoe_reports.model.texts import say
 from aoe_reports.model.topics.memory import DeviceMemory, MemoryRecording
 from aoe_reports.topics.memory.facts import StepSpan, StepTimes, device_memory, moment_of
 from aoe_reports.topics.memory.host_ranges import EVENT_COLUMNS, HostRanges
-from aoe_reports.topics.memory.memory import MemoryOptions, StaticRow
+from aoe_reports.topics.memory.static import GraphMemory, graphs_of
+from aoe_reports.topics.rules import MEMORY_DISAGREES
 
 StepSource = Literal["host", "device", "unknown"]
 """Whose clock steps are known by."""
@@ -92,7 +107,61 @@ def _steps_of(capture: Capture, notes: Notes, ranges: HostRanges) -> tuple[StepT
     return StepTimes(spans), "device" if spans else "unknown"
 
 
-def static_memory_of(unit: Unit, notes: Notes, chosen: MemoryOptions) -> list[StaticRow]:
-    """The memory of graphs of static shapes, where most of it is held."""
-    del unit, notes, chosen
-    return []
+def graphs_of_capture(capture: Capture, notes: Notes) -> Iterator[tuple[int | None, GraphMemory]]:
+    """(device, None for the host; memory of a graph of static shapes) of the first table that has rows."""
+    for source in capture.sources("static_op_mem"):
+        tables = []
+        with notes.where_unreadable(source.files[0].path):
+            tables = read_source(source, hashed=False)
+        notes.add(finding for data in tables for finding in data.findings)
+        for tasks in (one for data in tables for one in split_devices(capture.info.rank_of, data.frame)):
+            for graph in graphs_of(tasks.frame):
+                yield tasks.device_id, graph
+        if any(data.frame.num_rows for data in tables):
+            return
+
+
+def disagreements_of(capture: Capture) -> Iterator[Finding]:
+    """Where another form of a table of memory (a database beside CSV) says something else than the one that is used."""
+    for kind, measure in _COMPARED.items():
+        sources = capture.sources(kind)
+        if len(sources) <= 1:
+            continue
+        used, *others = sources
+        try:
+            expected = measure(joined(read_source(used, hashed=False)))
+            found = [(other, measure(joined(read_source(other, hashed=False)))) for other in others]
+        except (ReadError, OSError):
+            continue  # which reading them says
+        for other, sizes in found:
+            for name, size in expected.items():
+                if sizes.get(name) != size:
+                    yield MEMORY_DISAGREES.found(
+                        str(other.files[0].path),
+                        say(
+                            "{kind}, {name}: {size} here, {expected} in {file}",
+                            kind=kind,
+                            name=name,
+                            size=exact_size(sizes.get(name)),
+                            expected=exact_size(size),
+                            file=used.files[0].path.name,
+                        ),
+                    )
+
+
+def _total_of_allocations(frame: pa.Table | None) -> dict[str, int]:
+    return {} if frame is None else {say("sum of sizes"): pc.sum(frame["size_bytes"]).as_py() or 0}
+
+
+def _highest_by_component(frame: pa.Table | None) -> dict[str, int]:
+    if frame is None:
+        return {}
+    highest = frame.group_by("component").aggregate([("total_reserved_bytes", "max")])
+    return {row["component"]: row["total_reserved_bytes_max"] for row in highest.to_pylist()}
+
+
+_COMPARED: dict[str, Callable[[pa.Table | None], dict[str, int]]] = {
+    "operator_memory": _total_of_allocations,
+    "memory_record": _highest_by_component,
+    "npu_module_mem": _highest_by_component,
+}

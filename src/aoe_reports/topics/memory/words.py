@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from pathlib import PurePath
 
 from aoe_reports.model.findings import Finding
 from aoe_reports.model.rank_spread import MIN_RANKS
-from aoe_reports.model.size_units import size_words
-from aoe_reports.model.texts import Text, join, say
+from aoe_reports.model.size_units import exact_size, size_words
+from aoe_reports.model.texts import Text, count_of, join, say
 from aoe_reports.model.topics.memory import Owner
+from aoe_reports.topics.memory.facts import disagreeing, missing_of
 from aoe_reports.topics.memory.memory import DeviceRow, OwnerRow
 from aoe_reports.topics.memory.reading import ReadDevice
-from aoe_reports.topics.rules import MEMORY_UNEXPLAINED
+from aoe_reports.topics.rules import MEMORY_DISAGREES, MEMORY_OPEN, MEMORY_UNEXPLAINED
 
 _INNERMOST = 6
 """So many of the innermost ranges of the host are in a sentence."""
@@ -62,11 +62,38 @@ def _step_of(device: DeviceRow) -> str:
 def sentences_of(devices: Sequence[DeviceRow]) -> list[str]:
     """What the host ran when memory peaked; of many ranks of the one that peaks highest."""
     shown = devices if len(devices) < MIN_RANKS else [max(devices, key=lambda device: device.peak_bytes)]
-    return [
+    of_device = any(device.steps_of == "device" and device.step is not None for device in devices)
+    ran: list[str] = [
         say("{device} ran then: {calls}.", device=_named(device), calls=" > ".join(device.running[-_INNERMOST:]))
         for device in shown
         if device.running
     ]
+    return [_STEPS_OF_DEVICE, *ran] if of_device else ran
+
+
+_STEPS_OF_DEVICE = say(
+    "Steps are those of the device, as no host step is recorded: the host allocates earlier than the device computes, so a peak may belong to the next step."
+)
+
+
+def sentences_of_process(devices: Sequence[DeviceRow]) -> list[str]:
+    """How large a device would have to be, by the process that holds most."""
+    held = [device for device in devices if device.process_bytes is not None]
+    if not held:
+        return []
+    most = max(held, key=lambda device: device.process_bytes or 0)
+    size = most.process_bytes or 0
+    said: list[str] = [say("{device} holds {size} at most.", device=_named(most), size=size_words(size))]
+    unused = (most.reserved_bytes or 0) - most.peak_bytes
+    if most.reserved_bytes is not None and 0 < unused < size:
+        said.append(
+            say(
+                "Without the {unused} that allocators had reserved and not allocated at the peak, {rest} would be within reach.",
+                unused=size_words(unused),
+                rest=size_words(size - unused),
+            )
+        )
+    return said
 
 
 def findings_of(read: ReadDevice) -> Iterator[Finding]:
@@ -81,8 +108,62 @@ def findings_of(read: ReadDevice) -> Iterator[Finding]:
                 component=found.peak_pool,
             ),
         )
+    yield from _of_open_ends(read)
+    yield from _of_sources(read)
+    parts = sum(part.size_bytes for part in found.process_parts if not part.unexplained)
+    if found.process is not None and parts > found.process.size_bytes:
+        yield MEMORY_DISAGREES.found(
+            _path(read),
+            say(
+                "components hold {parts} in all, the process {process}",
+                parts=exact_size(parts),
+                process=exact_size(found.process.size_bytes),
+            ),
+        )
+
+
+def _of_open_ends(read: ReadDevice) -> Iterator[Finding]:
+    """Allocations whose begin or end is not recorded."""
+    for one in read.recordings:
+        before, kept = (missing_of(one.events, name) for name in ("allocated_ns", "released_ns"))
+        if before[0]:
+            yield MEMORY_OPEN.found(
+                one.path,
+                count_of(
+                    before[0],
+                    "{number:,} allocation ({size}) began before the recording",
+                    "{number:,} allocations ({size}) began before the recording",
+                    size=size_words(before[1]),
+                ),
+            )
+        if kept[0]:
+            yield MEMORY_OPEN.found(
+                one.path,
+                count_of(
+                    kept[0],
+                    "{number:,} allocation ({size}) is not released in the recording",
+                    "{number:,} allocations ({size}) are not released in the recording",
+                    size=size_words(kept[1]),
+                ),
+            )
+
+
+def _of_sources(read: ReadDevice) -> Iterator[Finding]:
+    """Peaks of the same component in two sources, which differ."""
+    for name, first, second in disagreeing(read.recordings):
+        yield MEMORY_DISAGREES.found(
+            _path(read),
+            say(
+                "{name}: at most {first} by {one}, {second} by {other}",
+                name=name,
+                first=exact_size(first[1]),
+                one=first[0],
+                second=exact_size(second[1]),
+                other=second[0],
+            ),
+        )
 
 
 def _path(read: ReadDevice) -> str:
     paths = [one.path for one in read.recordings if one.events.num_rows] or [one.path for one in read.recordings]
-    return str(PurePath(paths[0]))
+    return paths[0]
