@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
@@ -81,7 +82,7 @@ def _of_recordings(capture: Capture, notes: Notes) -> Iterator[MemoryFile]:
     """Files that no profiler wrote, such as snapshots of PyTorch."""
     for file in capture.files:
         with notes.where_unreadable(file.path):
-            recordings = recordings_of(file)
+            recordings = [replace(one, path=str(file.path)) for one in recordings_of(file)]
             notes.add(finding for recording in recordings for finding in recording.findings)
             rows = sum(recording.events.num_rows + recording.samples.num_rows for recording in recordings)
             yield MemoryFile(file=file, recordings=tuple(recordings), rows_read=rows, rows_reported=0)

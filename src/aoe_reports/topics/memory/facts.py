@@ -6,19 +6,23 @@ A peak is taken apart exactly: what is alive of the recorded allocations, what w
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
+from types import MappingProxyType
 from typing import cast, get_args
 
 import numpy as np
 import pyarrow as pa
 
+from aoe_reports.formats.memory import event_frame
 from aoe_reports.model.arrays.columns import (
     Ints,
     Mask,
     coded_in,
     codes,
+    distinct,
+    distinct_rows,
     exact_sum,
     exact_sums_by,
     integers,
@@ -144,6 +148,12 @@ class Allocations:
         ends = np.minimum(_or_else(frame["released_ns"], last), _or_else(frame["reusable_ns"], last))
         return cls(frame, np.where(known, sizes, 0), begins, ends, ends)
 
+    @classmethod
+    def none(cls) -> Allocations:
+        """Where none are recorded."""
+        nothing = np.zeros(0, dtype=np.int64)
+        return cls(event_frame({}, 0), nothing, nothing, nothing, nothing)
+
     def alive_at(self, time: int) -> Mask:
         """Which are held at that time; what is released then is not."""
         return (self.begins <= time) & (self.ends > time)
@@ -234,64 +244,81 @@ def balance_of(samples: Samples, allocations: Allocations) -> Balance:
     return Balance(times[last], values[last], allocations.counted_at(times[last]))
 
 
-def moment_of(recordings: Sequence[MemoryRecording], span: StepSpan | None = None) -> int | None:
-    """When the memory of a device peaked, or peaked within a step; None where nothing is recorded then."""
-    chosen = _peak_of(samples_of(recordings), StepTimes(()), span)
-    return None if chosen is None else chosen[1].at_ns
+class DevicePeak:
+    """The samples of one device whose peak is taken apart, that peak, and the allocations that explain it."""
+
+    def __init__(
+        self, recordings: Sequence[MemoryRecording], every: Sequence[Samples], pool: Samples, level: Level
+    ) -> None:
+        self._recordings, self._every, self._pool, self._level = recordings, every, pool, level
+        self._explains = pool.measure == "allocated"
+        self._allocations = allocations_of(recordings, pool) if self._explains else Allocations.none()
+        self._alive = self._allocations.alive_at(level.at_ns)
+
+    @classmethod
+    def of(cls, recordings: Sequence[MemoryRecording], span: StepSpan | None = None) -> DevicePeak | None:
+        """The peak of all, or within a step; None where nothing is recorded then."""
+        every = samples_of(recordings)
+        if not every:
+            return None
+        pool = pool_to_explain(every)
+        level = (pool if span is None else pool.within(span)).highest(pool.measure, StepTimes(()))
+        return None if level is None else cls(recordings, every, pool, level)
+
+    @property
+    def at_ns(self) -> int:
+        """When it is."""
+        return self._level.at_ns
+
+    @property
+    def allocated_ns(self) -> Ints:
+        """When what is alive at the peak was allocated, each time once, as far as that was recorded."""
+        times = distinct(self._allocations.begins[self._alive])
+        return times[times > _BEFORE_AND_AFTER[0]]
+
+    def memory(
+        self, steps: StepTimes, running: Sequence[str] = (), modules: Mapping[int, str] = MappingProxyType({})
+    ) -> DeviceMemory:
+        """The memory of the device; `modules` says in which module the program was at some times of allocation."""
+        pool, every = self._pool, self._every
+        peak = replace(self._level, step=steps.at(self.at_ns))
+        owners: tuple[Owner, ...] = ()
+        explained = 0.0
+        if self._explains:
+            balance = balance_of(pool, self._allocations)
+            owners = owners_at(peak, balance, self._allocations, self._alive, modules)
+            explained = balance.explained
+        process = next((one for one in every if one.scope == "process" and one.has("reserved")), None)
+        unusable = [one.unusable_bytes for one in self._recordings if one.unusable_bytes is not None]
+        return DeviceMemory(
+            rank_id=self._recordings[0].rank_id,
+            device_id=self._recordings[0].device_id,
+            pools=tuple(_pool(samples, steps) for samples in every),
+            peak_pool=pool.component,
+            peak=peak,
+            running=tuple(running),
+            owners=owners,
+            reserved_at_peak=pool.at("reserved", self.at_ns),
+            active_at_peak=pool.at("active", self.at_ns),
+            unusable_bytes=max(unusable, default=None),
+            explained=explained,
+            growth=(),
+            process=None if process is None else process.highest("reserved", steps),
+            process_parts=() if process is None else parts_of_process(process, every, steps),
+        )
 
 
-def _peak_of(every: Sequence[Samples], steps: StepTimes, span: StepSpan | None) -> tuple[Samples, Level] | None:
-    """(the samples whose peak is taken apart, that peak)."""
-    if not every:
-        return None
-    pool = pool_to_explain(every)
-    some = pool if span is None else pool.within(span)
-    level = some.highest(pool.measure, steps)
-    return None if level is None else (pool, level)
+def device_memory(recordings: Sequence[MemoryRecording], steps: StepTimes) -> DeviceMemory | None:
+    """The memory of one device, by its recordings alone; None where nothing is recorded of it."""
+    peak = DevicePeak.of(recordings)
+    return None if peak is None else peak.memory(steps)
 
 
-def device_memory(
-    recordings: Sequence[MemoryRecording],
-    steps: StepTimes,
-    running: Sequence[str] = (),
-    span: StepSpan | None = None,
-) -> DeviceMemory | None:
-    """The memory of one device, its peak within one step where that is given; None where nothing is recorded then."""
-    every = samples_of(recordings)
-    chosen = _peak_of(every, steps, span)
-    if chosen is None:
-        return None
-    peak_pool, peak = chosen
-    owners: tuple[Owner, ...] = ()
-    explained = 0.0
-    if peak_pool.measure == "allocated":
-        allocations = allocations_of(recordings, peak_pool)
-        balance = balance_of(peak_pool, allocations)
-        owners, explained = owners_at(peak, balance, allocations), balance.explained
-    process = next((one for one in every if one.scope == "process" and one.has("reserved")), None)
-    unusable = [one.unusable_bytes for one in recordings if one.unusable_bytes is not None]
-    return DeviceMemory(
-        rank_id=recordings[0].rank_id,
-        device_id=recordings[0].device_id,
-        pools=tuple(_pool(samples, steps) for samples in every),
-        peak_pool=peak_pool.component,
-        peak=peak,
-        running=tuple(running),
-        owners=owners,
-        reserved_at_peak=peak_pool.at("reserved", peak.at_ns),
-        active_at_peak=peak_pool.at("active", peak.at_ns),
-        unusable_bytes=max(unusable, default=None),
-        explained=explained,
-        growth=(),
-        process=None if process is None else process.highest("reserved", steps),
-        process_parts=() if process is None else parts_of_process(process, every, steps),
-    )
-
-
-def owners_at(peak: Level, balance: Balance, allocations: Allocations) -> tuple[Owner, ...]:
+def owners_at(
+    peak: Level, balance: Balance, allocations: Allocations, alive: Mask, modules: Mapping[int, str]
+) -> tuple[Owner, ...]:
     """Who holds a peak, the largest first; their sizes add up to it exactly."""
-    alive = allocations.alive_at(peak.at_ns)
-    owners = _grouped(allocations, alive)
+    owners = _grouped(allocations, alive, modules)
     place = int(np.searchsorted(balance.times, peak.at_ns, side="right")) - 1
     before = int(balance.held_before[place])
     rest = peak.size_bytes - exact_sum(allocations.sizes[alive]) - before
@@ -344,33 +371,34 @@ def _without_name(size: int, *, since_before: bool) -> Owner:
     )
 
 
-def _grouped(allocations: Allocations, alive: Mask) -> list[Owner]:
+def _grouped(allocations: Allocations, alive: Mask, modules: Mapping[int, str]) -> list[Owner]:
+    """Allocations by owner, kind and place: the stack that allocated them, else the module in which the program was then."""
     frame = allocations.frame.select(["owner", "kind", "location"]).filter(keep_where(alive))
-    sizes = allocations.sizes[alive]
-    before = allocations.begins[alive] == _BEFORE_AND_AFTER[0]
+    sizes, begins = allocations.sizes[alive], allocations.begins[alive]
     (owner, names), (kind, kinds), (location, locations) = (codes(frame[name]) for name in frame.column_names)
-    group = np.ravel_multi_index(
-        (owner, kind, location, before), (len(names) + 1, len(kinds) + 1, len(locations) + 1, 2)
-    )
-    keys, places = np.unique(group, return_inverse=True)
-    sums, counts = exact_sums_by(places, sizes, len(keys)), np.bincount(places, minlength=len(keys))
-    largest = np.zeros(len(keys), dtype=np.int64)
-    np.maximum.at(largest, places, sizes)
-    shape = (len(names) + 1, len(kinds) + 1, len(locations) + 1, 2)
-    found = []
-    for number, key in enumerate(zip(*(part.tolist() for part in np.unravel_index(keys, shape)), strict=True)):
-        found.append(
-            Owner(
-                name=_word(names, key[0]),
-                kind=_kind(_word(kinds, key[1])),
-                module=_word(locations, key[2]),
-                size_bytes=int(sums[number]),
-                allocations=int(counts[number]),
-                largest_bytes=int(largest[number]),
-                since_before=bool(key[3]),
-            )
+    every = [*locations, *sorted(set(modules.values()))]
+    place_of = {word: number for number, word in enumerate(every, start=1)}
+    if modules:
+        known = np.array([place_of[module] if (module := modules.get(time)) else 0 for time in begins.tolist()])
+        location = np.where(location > 0, location, known)
+    before = (begins == _BEFORE_AND_AFTER[0]).astype(np.int64)
+    keys, group = distinct_rows(owner.astype(np.int64), kind.astype(np.int64), location.astype(np.int64), before)
+    count = len(keys[0])
+    sums, counts = exact_sums_by(group, sizes, count), np.bincount(group, minlength=count)
+    largest = np.zeros(count, dtype=np.int64)
+    np.maximum.at(largest, group, sizes)
+    return [
+        Owner(
+            name=_word(names, keys[0][number]),
+            kind=_kind(_word(kinds, keys[1][number])),
+            module=_word(every, keys[2][number]),
+            size_bytes=int(sums[number]),
+            allocations=int(counts[number]),
+            largest_bytes=int(largest[number]),
+            since_before=bool(keys[3][number]),
         )
-    return found
+        for number in range(count)
+    ]
 
 
 def _kind(word: str | None) -> Kind | None:

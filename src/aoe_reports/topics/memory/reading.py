@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from functools import partial
 from typing import Literal
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -28,7 +29,7 @@ from aoe_reports.model.findings import Finding
 from aoe_reports.model.size_units import exact_size
 from aoe_reports.model.texts import say
 from aoe_reports.model.topics.memory import DeviceMemory, MemoryRecording
-from aoe_reports.topics.memory.facts import StepSpan, StepTimes, device_memory, moment_of
+from aoe_reports.topics.memory.facts import DevicePeak, StepSpan, StepTimes
 from aoe_reports.topics.memory.host_ranges import EVENT_COLUMNS, HostRanges
 from aoe_reports.topics.memory.static import GraphMemory, graphs_of
 from aoe_reports.topics.rules import MEMORY_DISAGREES
@@ -61,33 +62,38 @@ def devices_of(
     """The memory of each device of a capture, by rank and device; `chosen` says which recordings count, `step` in which step it peaks."""
     recordings = [one for one in memory_recordings(capture, notes) if chosen(one)]
     by_place = lists_by_key(((one.rank_id, one.device_id), one) for one in recordings)
-    moments = {place: moment for place, mine in by_place.items() if (moment := moment_of(mine)) is not None}
-    if not moments:
+    peaks = {place: peak for place, mine in by_place.items() if (peak := DevicePeak.of(mine)) is not None}
+    if not peaks:
         return []
-    ranges = _host_ranges(capture, notes, moments.values())
+    ranges = _host_ranges(capture, notes, peaks.values())
     steps, steps_of = _steps_of(capture, notes, ranges)
-    span = None
     if step is not None:
         span = steps.of(step)
-        moments = {place: moment for place in moments if (moment := moment_of(by_place[place], span)) is not None}
-        if span is None or not moments:
+        if span is None:
             return []
-        ranges = _host_ranges(capture, notes, moments.values())
-    found = []
-    for place in sorted(moments, key=lambda place: tuple(-1 if one is None else one for one in place)):
-        memory = device_memory(by_place[place], steps, ranges.open_at(moments[place]), span)
-        if memory is not None:
-            found.append(ReadDevice(tuple(by_place[place]), steps, steps_of, memory))
-    return found
+        peaks = {place: peak for place in peaks if (peak := DevicePeak.of(by_place[place], span)) is not None}
+        ranges = _host_ranges(capture, notes, peaks.values())
+    modules = ranges.modules()
+    return [
+        ReadDevice(
+            tuple(by_place[place]),
+            steps,
+            steps_of,
+            peaks[place].memory(steps, ranges.open_at(peaks[place].at_ns), modules),
+        )
+        for place in sorted(peaks, key=lambda place: tuple(-1 if one is None else one for one in place))
+    ]
 
 
-def _host_ranges(capture: Capture, notes: Notes, moments: Iterable[int]) -> HostRanges:
-    """The steps of the host and what it ran then, where a timeline or a database tells it."""
-    wanted = tuple(moments)
-    whole = HostRanges(wanted)
+def _host_ranges(capture: Capture, notes: Notes, peaks: Collection[DevicePeak]) -> HostRanges:
+    """The steps of the host and what it ran at each peak, where a timeline or a database tells it."""
+    moments = [peak.at_ns for peak in peaks]
+    in_modules = np.concatenate([peak.allocated_ns for peak in peaks])
+    new = partial(HostRanges, moments, in_modules)
+    whole = new()
     for files in vendor_of(capture.profiler).events(capture):
         with notes.where_unreadable(files[0].path):
-            ranges, wrong = collect_events_of(files, EVENT_COLUMNS, partial(HostRanges, wanted))
+            ranges, wrong = collect_events_of(files, EVENT_COLUMNS, new)
             notes.add(wrong)
             whole.merge(ranges)
     return whole

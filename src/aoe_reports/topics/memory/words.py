@@ -9,7 +9,7 @@ from aoe_reports.model.rank_spread import MIN_RANKS
 from aoe_reports.model.size_units import exact_size, size_words
 from aoe_reports.model.texts import Text, count_of, join, say
 from aoe_reports.model.topics.memory import Owner
-from aoe_reports.topics.memory.facts import disagreeing, missing_of
+from aoe_reports.topics.memory.facts import PROFILER_SOURCES, disagreeing, missing_of
 from aoe_reports.topics.memory.memory import DeviceRow, OwnerRow
 from aoe_reports.topics.memory.reading import ReadDevice
 from aoe_reports.topics.rules import MEMORY_DISAGREES, MEMORY_OPEN, MEMORY_UNEXPLAINED
@@ -25,7 +25,7 @@ def name_of(owner: Owner) -> str:
         return say("unexplained")
     if owner.name is None:
         return say("held since before the recording")
-    return owner.name
+    return say("{name} (before the recording)", name=owner.name) if owner.since_before else owner.name
 
 
 def headline_of(devices: Sequence[DeviceRow], owners: Sequence[OwnerRow]) -> str:
@@ -125,6 +125,8 @@ def findings_of(read: ReadDevice) -> Iterator[Finding]:
 def _of_open_ends(read: ReadDevice) -> Iterator[Finding]:
     """Allocations whose begin or end is not recorded."""
     for one in read.recordings:
+        if one.source not in PROFILER_SOURCES:
+            continue  # whose readers say it
         before, kept = (missing_of(one.events, name) for name in ("allocated_ns", "released_ns"))
         if before[0]:
             yield MEMORY_OPEN.found(
