@@ -19,7 +19,7 @@ from aoe_reports.model.history.causes import (
 )
 from aoe_reports.model.history.changes import (
     LOCATED,
-    METRIC,
+    METRICS,
     MIN_STEP_SHARE,
     NOTICED,
     WHOLE,
@@ -459,7 +459,7 @@ def _since(night: str | None) -> str:
 def _levels(row: SeriesChange) -> str:
     if not (row.before and row.after):
         return ""
-    if row.scope == METRIC:
+    if row.scope in METRICS:
         levels = (value_words(level, row.unit) for level in (row.before, row.after))
         return say(" ({before} → {after})", **dict(zip(("before", "after"), levels, strict=True)))
     (before, after), unit = times_in_one_unit(row.before * 1e6, row.after * 1e6)

@@ -12,9 +12,9 @@ from typing import Any, NamedTuple
 
 from aoe_reports.history.series.baselines import LevelShift
 from aoe_reports.history.series.series import SeriesLabels
-from aoe_reports.model.history.changes import COMPUTING, METRIC, PHASE
+from aoe_reports.model.history.changes import COMPUTING, MEMORY, METRIC, METRICS, PHASE
 
-_NAMING = {"step": 0, "model": 1, METRIC: 2, PHASE: 3, COMPUTING: 4, "op": 5, "layer": 5}
+_NAMING = {"step": 0, "model": 1, METRIC: 2, PHASE: 3, MEMORY: 4, COMPUTING: 5, "op": 6, "layer": 6}
 """What names an incident: the step, if it moved, and so on; else what has the largest impact."""
 
 
@@ -164,7 +164,7 @@ def _naming(shift: SeriesShift) -> tuple[Any, ...]:
     scope = shift.labels.scope
     rank = _NAMING.get(scope, len(_NAMING))
     # a metric costs no time: of several the one that moved most
-    size = math.log(shift.shift.after / shift.shift.before) if scope == METRIC else shift.impact_ms
+    size = math.log(shift.shift.after / shift.shift.before) if scope in METRICS else shift.impact_ms
     return rank, -abs(size), shift.series
 
 

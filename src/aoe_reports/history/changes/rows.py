@@ -26,7 +26,7 @@ from aoe_reports.model.history.causes import (
 )
 from aoe_reports.model.history.changes import (
     LOCATED,
-    METRIC,
+    METRICS,
     NOTICED,
     Acknowledged,
     BaselineLevel,
@@ -142,12 +142,12 @@ def _row(examined: Examination, index: int) -> SeriesChange:
 
 
 def _impact_ms(examined: Examination, index: int, before: float, after: float) -> float | None:
-    return None if examined.labels[index].scope == METRIC else examined.impact_ms(index, before, after)
+    return None if examined.labels[index].scope in METRICS else examined.impact_ms(index, before, after)
 
 
 def _step_share(examined: Examination, index: int, before: float, after: float) -> float | None:
     """What a change adds to a step; null for a metric."""
-    return None if examined.labels[index].scope == METRIC else examined.step_share([index], after / before)
+    return None if examined.labels[index].scope in METRICS else examined.step_share([index], after / before)
 
 
 def _acknowledged(active: ActiveChange) -> Acknowledged | None:
@@ -356,7 +356,7 @@ def _title(lead: SeriesShift, causes: Sequence[IncidentCause], models: Sequence[
 
 
 def _subject(labels: SeriesLabels, ranks: int) -> Text:
-    if labels.scope == METRIC:
+    if labels.scope in METRICS:
         return say("{name}{rank}", name=series_name(labels), rank=rank_words(labels.rank_id, ranks))
     if (part := part_words(labels.scope, labels.workload, labels.rank_id)) is not None:
         return part
@@ -387,7 +387,7 @@ def _of_series(examined: Examination, index: int) -> Iterator[SeriesObservation]
             SeriesObservation,
             labels,
             kind=one.kind,
-            metric=labels.metric if labels.scope == METRIC else None,
+            metric=labels.metric if labels.scope in METRICS else None,
             since=nights[one.night],
             until=None if one.until is None else nights[one.until - 1],
             recent=max(one.night, (one.until or 1) - 1) >= len(nights) - RECENT_NIGHTS,

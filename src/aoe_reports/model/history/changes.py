@@ -8,11 +8,22 @@ from typing import Final, Literal, get_args
 from aoe_reports.model.rows import column, row
 
 RecordScope = Literal[
-    "step", "model", "phase", "computing", "module", "layer", "op_type", "op", "communication", "subgraph"
+    "step", "model", "memory", "phase", "computing", "module", "layer", "op_type", "op", "communication", "subgraph"
 ]
-"""What a measured time is of."""
+"""What a record is of: a measured time, or memory."""
 Scope = Literal[
-    "step", "model", "metric", "phase", "computing", "module", "layer", "op_type", "op", "communication", "subgraph"
+    "step",
+    "model",
+    "metric",
+    "memory",
+    "phase",
+    "computing",
+    "module",
+    "layer",
+    "op_type",
+    "op",
+    "communication",
+    "subgraph",
 ]
 """What a series is of: a measured time, or another number that its records have."""
 SCOPES: Final[tuple[Scope, ...]] = get_args(Scope)
@@ -21,9 +32,13 @@ WHOLE = frozenset({"step", "model"})
 """Scopes of what is measured as a whole."""
 METRIC: Final = "metric"
 """The scope of a number among the `metrics` of records."""
+MEMORY: Final = "memory"
+"""The scope of the memory of a device: numbers of records of our own, in bytes."""
+METRICS = frozenset({METRIC, MEMORY})
+"""Scopes of series of numbers, which are no times."""
 PHASE: Final = "phase"
 """The scope of the iterations of a server in one phase."""
-NOTICED = frozenset({*WHOLE, METRIC, PHASE})
+NOTICED = frozenset({*WHOLE, *METRICS, PHASE})
 """Scopes of what a user notices."""
 LOCATED = frozenset({"module", "layer"})
 """Scopes of a place in the program: their time is that of their operators, counted a second time."""

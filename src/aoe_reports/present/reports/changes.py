@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from aoe_reports.model.findings import Finding
 from aoe_reports.model.history.causes import series_name
-from aoe_reports.model.history.changes import METRIC, AlarmBudget, IncidentChange, SeriesChange, SuspectedCause
+from aoe_reports.model.history.changes import METRICS, AlarmBudget, IncidentChange, SeriesChange, SuspectedCause
 from aoe_reports.model.history.metrics import TIME_UNIT, loss
 
 STATES: Mapping[str, str] = {
@@ -54,7 +54,7 @@ def describe_change(row: SeriesChange) -> str:
     """A changed series in one sentence."""
     parts = [f"{series_name(row)}: {row.state}"]
     if row.change is not None:
-        known = row.unit if row.scope == METRIC else TIME_UNIT
+        known = row.unit if row.scope in METRICS else TIME_UNIT
         unit = f" {known}" if known else ""
         parts.append(f"{row.before:.6g}{unit} to {row.after:.6g}{unit} ({row.change:+.2%}{_interval(row)})")
     if row.since is not None:

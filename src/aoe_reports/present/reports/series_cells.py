@@ -8,7 +8,7 @@ from typing import Protocol
 
 from aoe_reports.model.documents import Cells
 from aoe_reports.model.history.causes import Named, series_name
-from aoe_reports.model.history.changes import METRIC
+from aoe_reports.model.history.changes import METRICS
 from aoe_reports.model.history.metrics import TIME_UNIT
 from aoe_reports.model.report import Grid
 from aoe_reports.model.texts import say
@@ -46,7 +46,7 @@ def value_words(value: float, unit: str | None) -> str:
 
 def has_metrics(rows: Collection[Named]) -> bool:
     """Whether any of some series is no time: then worse is not always slower."""
-    return any(row.scope == METRIC for row in rows)
+    return any(row.scope in METRICS for row in rows)
 
 
 def series_grid(
@@ -65,7 +65,7 @@ def series_grid(
 
 
 def _in_own_unit(cells: Cells, one: Valued) -> Cells:
-    if one.scope != METRIC:
+    if one.scope not in METRICS:
         return cells
     known = {"before": one.before, "after": one.after}
     levels = {name: None if value is None else value_words(value, one.unit) for name, value in known.items()}

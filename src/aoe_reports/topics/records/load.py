@@ -40,6 +40,7 @@ from aoe_reports.model.arrays.memory import give_back
 from aoe_reports.model.findings import Finding, is_below
 from aoe_reports.model.texts import say
 from aoe_reports.model.timestamps import digits_to_ns
+from aoe_reports.model.topics.memory import DeviceMemory
 from aoe_reports.model.topics.steps import Step
 from aoe_reports.rules.forms.agreement import check_forms
 from aoe_reports.rules.forms.statistics import check_no_tasks, check_statistics
@@ -82,6 +83,8 @@ class CaptureData:
     sha256s: tuple[str, ...]
     first_ns: int | None
     model_name: str | None
+    memory: tuple[DeviceMemory, ...] = ()
+    """Of each device whose memory was recorded."""
 
 
 def with_shared_keys_of(data: CaptureData, keys: Keys) -> CaptureData:
@@ -122,6 +125,11 @@ class ProfileRun:
     def parts(self) -> list[PartTime]:
         """The modules, layers and phases of all ranks and devices."""
         return [part for data in self.captures for part in data.parts]
+
+    @property
+    def memory(self) -> list[DeviceMemory]:
+        """The memory of all ranks and devices."""
+        return [device for data in self.captures for device in data.memory]
 
     @property
     def steps(self) -> list[Step]:
