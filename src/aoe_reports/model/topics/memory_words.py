@@ -1,4 +1,4 @@
-"""Memory in words: sizes in bytes, and who holds them."""
+"""Memory in words: differences of sizes, and who holds them."""
 
 from __future__ import annotations
 
@@ -6,29 +6,12 @@ from collections.abc import Mapping
 from typing import Final, Protocol
 
 from aoe_reports.model.texts import N_, Text, say
-
-_UNITS = ((10**12, "TB"), (10**9, "GB"), (10**6, "MB"), (10**3, "kB"))
-
-
-def bytes_in_words(size: float) -> str:
-    """A size such as 1.9 GB, 512 bytes."""
-    unit, name = next(((unit, name) for unit, name in _UNITS if abs(size) >= unit), (1, "bytes"))
-    if unit == 1:
-        return say("{size} bytes", size=f"{size:,.6g}")
-    number = f"{size / unit:,.{_decimals(abs(size) / unit)}f}"
-    return f"{number.rstrip('0').rstrip('.') if '.' in number else number} {name}"
+from aoe_reports.model.size_units import size_words
 
 
-def signed_bytes(size: float) -> str:
-    """A difference of sizes with its sign, such as +1.9 GB."""
-    return say("+{size}", size=bytes_in_words(size)) if size > 0 else bytes_in_words(size)
-
-
-_TEN, _HUNDRED = 10, 100
-
-
-def _decimals(number: float) -> int:
-    return 2 if number < _TEN else 1 if number < _HUNDRED else 0
+def signed_size(size_bytes: float) -> str:
+    """A difference of sizes with its sign, such as +1.9 GiB."""
+    return f"{'+' if size_bytes > 0 else ''}{size_words(size_bytes)}"
 
 
 KINDS: Final[Mapping[str, str]] = N_(

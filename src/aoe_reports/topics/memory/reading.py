@@ -54,9 +54,7 @@ def recordings_of(capture: Capture, notes: Notes) -> list[MemoryRecording]:
     return found
 
 
-def _by_device(
-    data: TableData, capture: Capture, read: Callable[[pa.Table, str], Frames]
-) -> Iterator[MemoryRecording]:
+def _by_device(data: TableData, capture: Capture, read: Callable[[pa.Table, str], Frames]) -> Iterator[MemoryRecording]:
     count = data.frame.num_rows
     rows = np.arange(count, dtype=np.int64) if data.rows is None else data.rows
     frame = data.frame.append_column("source_row", column_of(rows + 1, np.ones(count, dtype=bool)))

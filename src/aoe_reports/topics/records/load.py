@@ -22,6 +22,7 @@ from aoe_reports.engine.captures import (
     sources_of,
     to_prefetch,
 )
+from aoe_reports.engine.question import Notes
 from aoe_reports.facts.bounds import TASK_COLUMNS, CoreCounts
 from aoe_reports.facts.idle import STEP_COLUMNS, steps_with_tasks
 from aoe_reports.facts.steps import steps_of_device
@@ -47,6 +48,7 @@ from aoe_reports.rules.forms.statistics import check_no_tasks, check_statistics
 from aoe_reports.rules.gradient_bank import check_bank_file
 from aoe_reports.rules.results.check import check_result_file
 from aoe_reports.stats.grouping import has_communication
+from aoe_reports.topics.memory.measured import measured_memory
 from aoe_reports.topics.records.from_parts import PartTime
 from aoe_reports.topics.records.from_profile import (
     TASK_FIELDS,
@@ -285,6 +287,8 @@ def read_capture(capture: Capture, options: RecordOptions, look: Look | None = N
     rank_of = capture.info.rank_of
     sets = [] if frame is None else split_devices(rank_of, frame, grouped=grouped, columns=fields)
     parts, of_parts = read_parts(capture, sets, steps, options)
+    notes = Notes()
+    memory = tuple(measured_memory(capture, steps, notes))
     found = tables.read_so_far
     return CaptureData(
         capture=capture,
@@ -295,10 +299,12 @@ def read_capture(capture: Capture, options: RecordOptions, look: Look | None = N
         ),
         steps=steps,
         parts=parts,
+        memory=memory,
         findings=(
             *capture.findings,
             *findings,
             *of_parts,
+            *notes.findings,
             *tables.empty_files(),
             *(finding for data in found for finding in data.findings),
         ),
