@@ -168,6 +168,35 @@ class StepAttribution:
 
 
 @row
+class OwnerChange:
+    """What an owner of memory contributes to the change of a peak."""
+
+    name: str | None = column("Held by")
+    kind: str | None = column("Kind", "word")
+    module: str | None = column("Module")
+    since_before: bool = column()
+    """Held since before the recording."""
+    unexplained: bool = column()
+    """The part of a peak that no recorded allocation explains."""
+    before_bytes: int = column("Before")
+    after_bytes: int = column("After")
+    difference_bytes: int = column("Difference")
+
+
+@row
+class PeakAttribution:
+    """The change of a peak of memory between two runs: owners + other owners = total, byte for byte; the largest changes first."""
+
+    before_run: str = column()
+    after_run: str = column()
+    before_bytes: int = column()
+    after_bytes: int = column()
+    total_bytes: int = column()
+    owners: Sequence[OwnerChange] = column()
+    other_owners_bytes: int = column()
+
+
+@row
 class SeriesChange:
     """A series and what it does: `before` and `after` in `unit`, `change` is `after / before - 1`.
 
@@ -209,6 +238,8 @@ class SeriesChange:
     suspicion: Suspicion | None = column(default=None)
     metadata: Sequence[ToldFact] = column()
     attribution: StepAttribution | None = column(default=None)
+    memory: PeakAttribution | None = column(default=None)
+    """Who explains the change of a peak of memory; null of anything else."""
     fails: str | None = column(default=None)
     step_share: float | None = column(default=None)
     """What the change adds to a step, or saves of it, as a share of it, unless something else runs beside it. Null where no step
@@ -281,6 +312,8 @@ class IncidentChange:
     metadata: Sequence[ToldFact] = column()
     causes: Sequence[IncidentCause] = column()
     """That which explains most first; none where nothing is known of operators."""
+    memory: PeakAttribution | None = column(default=None)
+    """Of the peak of memory that changed most; null where none of them did."""
     members: Sequence[IncidentMember] = column()
 
 

@@ -20,6 +20,7 @@ TIME_UNIT = "ms"
 """Of the mean run time of a record, where lower is better."""
 PEAK_ALLOCATED: Final = "peak_allocated_bytes"
 PEAK_RESERVED: Final = "peak_reserved_bytes"
+MEDIAN_PEAK: Final = "median_rank_peak_allocated_bytes"
 GROWTH: Final = "growth_bytes_per_step"
 BYTE_UNIT, GROWTH_UNIT = "bytes", "bytes/step"
 MIN_GROWTH = 4096

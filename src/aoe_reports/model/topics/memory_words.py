@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final, Protocol
 
-from aoe_reports.model.texts import N_, Text, say
 from aoe_reports.model.size_units import size_words
+from aoe_reports.model.texts import N_, Text, say
 
 
 def signed_size(size_bytes: float) -> str:

@@ -9,7 +9,7 @@ from typing import Final
 from aoe_reports.formats.records.record import Record
 from aoe_reports.model.documents import Json
 from aoe_reports.model.history.changes import MEMORY
-from aoe_reports.model.history.metrics import BYTE_UNIT, GROWTH, GROWTH_UNIT, PEAK_ALLOCATED, PEAK_RESERVED
+from aoe_reports.model.history.metrics import BYTE_UNIT, GROWTH, GROWTH_UNIT, MEDIAN_PEAK, PEAK_ALLOCATED, PEAK_RESERVED
 from aoe_reports.model.topics.memory import DeviceMemory, Owner, PoolMemory
 from aoe_reports.topics.records.context import RunContext
 from aoe_reports.topics.records.from_profile import NS_PER_MS
@@ -95,7 +95,7 @@ def of_all_ranks(records: Sequence[Record]) -> Record:
     spread: dict[str, Json] = {
         "ranks": len(records),
         "largest_rank": largest.rank_id,
-        "median_rank_peak_allocated_bytes": _number(peak_of(median)),
+        MEDIAN_PEAK: _number(peak_of(median)),
     }
     return replace(largest, rank_id=None, device_id=None, metrics={**largest.metrics, **spread})
 

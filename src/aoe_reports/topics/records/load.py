@@ -22,7 +22,6 @@ from aoe_reports.engine.captures import (
     sources_of,
     to_prefetch,
 )
-from aoe_reports.engine.question import Notes
 from aoe_reports.facts.bounds import TASK_COLUMNS, CoreCounts
 from aoe_reports.facts.idle import STEP_COLUMNS, steps_with_tasks
 from aoe_reports.facts.steps import steps_of_device
@@ -287,8 +286,7 @@ def read_capture(capture: Capture, options: RecordOptions, look: Look | None = N
     rank_of = capture.info.rank_of
     sets = [] if frame is None else split_devices(rank_of, frame, grouped=grouped, columns=fields)
     parts, of_parts = read_parts(capture, sets, steps, options)
-    notes = Notes()
-    memory = tuple(measured_memory(capture, steps, notes))
+    memory, of_memory = measured_memory(capture, steps)
     found = tables.read_so_far
     return CaptureData(
         capture=capture,
@@ -299,12 +297,12 @@ def read_capture(capture: Capture, options: RecordOptions, look: Look | None = N
         ),
         steps=steps,
         parts=parts,
-        memory=memory,
+        memory=tuple(memory),
         findings=(
             *capture.findings,
             *findings,
             *of_parts,
-            *notes.findings,
+            *of_memory,
             *tables.empty_files(),
             *(finding for data in found for finding in data.findings),
         ),
