@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
@@ -13,6 +14,7 @@ from aoe_reports.engine.question import Notes
 from aoe_reports.formats.capture import Capture
 from aoe_reports.formats.csv.summary import TableData
 from aoe_reports.formats.memory import event_frame, sample_frame
+from aoe_reports.formats.memory_files import recordings_of
 from aoe_reports.formats.sources.found import FoundFile
 from aoe_reports.model.arrays.columns import (
     Ints,
@@ -31,9 +33,11 @@ Frames = tuple[pa.Table, pa.Table]
 """(events, samples) of some rows."""
 Reader = Callable[[pa.Table, FoundFile], Frames]
 
-_DEVICE = re.compile(r"(?:NPU:)?(\d{1,9})", re.ASCII)
+_NAME = re.compile(r"(?:NPU:)?(\d{1,9})", re.ASCII)
 _NO_DEVICE = -1
-_GE, _APP = "GE", "APP"
+_GE, _APP, _DEVICE = "GE", "APP", "Device"
+_OF_NPU_MEM = {"app": _APP, "device": _DEVICE}
+"""The events of npu_mem, as components of memory_record."""
 _CANN = "cann::"
 """The prefix of the names of operators that GE allocated for, in exports of a framework."""
 _FRAMEWORKS = {"torch_npu": "PTA", "mindspore": "MindSpore"}
@@ -57,6 +61,8 @@ def memory_recordings(capture: Capture, notes: Notes) -> list[MemoryRecording]:
 
 def memory_files(capture: Capture, notes: Notes) -> Iterator[MemoryFile]:
     """The recordings of a capture by file, from the first form of each table that has rows. What is wrong with a file is added to the notes."""
+    if capture.of_memory:
+        yield from _of_recordings(capture, notes)
     for kind, read in _READERS.items():
         for source in capture.sources(kind):
             tables: list[TableData] = []
@@ -70,6 +76,16 @@ def memory_files(capture: Capture, notes: Notes) -> Iterator[MemoryFile]:
                 )
             if any(data.frame.num_rows for data in tables):
                 break
+
+
+def _of_recordings(capture: Capture, notes: Notes) -> Iterator[MemoryFile]:
+    """Files that no profiler wrote, such as snapshots of PyTorch."""
+    for file in capture.files:
+        with notes.where_unreadable(file.path):
+            recordings = [replace(one, path=str(file.path)) for one in recordings_of(file)]
+            notes.add(finding for recording in recordings for finding in recording.findings)
+            rows = sum(recording.events.num_rows + recording.samples.num_rows for recording in recordings)
+            yield MemoryFile(file=file, recordings=tuple(recordings), rows_read=rows, rows_reported=0)
 
 
 def _by_device(capture: Capture, file: FoundFile, data: TableData, read: Reader) -> Iterator[MemoryRecording]:
@@ -94,7 +110,7 @@ def _devices_of(frame: pa.Table, only: int | None) -> Ints:
     devices = np.full(frame.num_rows, _NO_DEVICE if only is None else only, dtype=np.int64)
     if "device" in frame.column_names:
         numbers, words = codes(frame["device"])
-        found = [None, *map(_DEVICE.fullmatch, words)]
+        found = [None, *map(_NAME.fullmatch, words)]
         named = np.array([_NO_DEVICE if match is None else int(match[1]) for match in found], dtype=np.int64)[numbers]
         devices = np.where(named == _NO_DEVICE, devices, named)
     if "device_id" in frame.column_names:
@@ -109,7 +125,7 @@ def _operators(frame: pa.Table, file: FoundFile) -> Frames:
     names = frame["op_name"]
     columns: Columns = {
         "component": words_told(names, lambda name: _GE if name.startswith(_CANN) else framework),
-        "owner": names,
+        "owner": words_told(names, lambda name: name.removeprefix(_CANN)),
         "released_ns": _end(frame, "release_ns", "duration_ns"),
         "reusable_ns": _end(frame, "active_release_ns", "active_duration_ns"),
     }
@@ -144,10 +160,11 @@ def _modules(frame: pa.Table, file: FoundFile) -> Frames:
 
 
 def _devices(frame: pa.Table, file: FoundFile) -> Frames:
-    """Samples of npu_mem: the process (app) and all processes (device)."""
+    """Samples of npu_mem: the process and all processes."""
     del file
-    scope = words_told(frame["event"], {"app": "process", "device": "device"}.get)
-    return _samples(frame, {"scope": scope, "component": frame["event"], "reserved_bytes": frame["memory_bytes"]})
+    component = words_told(frame["event"], lambda name: _OF_NPU_MEM.get(name, name))
+    scope = words_told(component, {_APP: "process", _DEVICE: "device"}.get)
+    return _samples(frame, {"scope": scope, "component": component, "reserved_bytes": frame["memory_bytes"]})
 
 
 def _samples(frame: pa.Table, columns: Columns) -> Frames:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, get_args
 
 import numpy as np
 
@@ -13,8 +13,10 @@ from aoe_reports.model.texts import N_, Text, count_of, say
 from aoe_reports.model.topics.memory import Owner
 
 Measure = Literal["reserved", "active", "allocated"]
+MEASURES: tuple[Measure, ...] = get_args(Measure)
+"""In the order in which they are drawn."""
 MEASURE_WORDS = N_({"reserved": "reserved", "active": "active", "allocated": "allocated"})
-"""The words for each measure, in the order in which they are drawn."""
+"""The words for each measure."""
 PartKind = Literal["owner", "others", "before", "unexplained"]
 MAX_PARTS = 6
 """So many owners have a colour of their own; the rest are one part."""
@@ -55,10 +57,14 @@ class MemoryPicture:
 
     title: Text
     duration_ns: int
+    measure: Measure = "allocated"
+    """What the peak is a peak of."""
+    has_clock: bool = True
+    """False: times are numbers of events."""
     curves: tuple[MemoryCurve, ...] = ()
     steps: tuple[MemoryStep, ...] = ()
     peak_ns: int = 0
-    """When the most was allocated, since the begin of the picture."""
+    """Since the begin of the picture."""
     peak_bytes: int = 0
     parts: tuple[MemoryPart, ...] = ()
     lines: tuple[Text, ...] = ()

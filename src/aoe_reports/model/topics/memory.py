@@ -54,7 +54,7 @@ class Owner:
     """Who holds part of a peak. Owners of one peak add up to it, byte for byte."""
 
     name: str | None
-    """None: held since before the recording began."""
+    """None: held since before the recording began, or unexplained; of an unexplained one the component that counts what it has released."""
     kind: Kind | None
     module: str | None
     size_bytes: int
@@ -124,3 +124,7 @@ class DeviceMemory:
     explained: float
     """Share of changes of the recorded sum that allocations and releases explain."""
     growth: tuple[Growth, ...]
+    process: Level | None = None
+    """The most that the process held on the device, and when."""
+    process_parts: tuple[Owner, ...] = ()
+    """What components held of that then; they add up to it exactly. Empty where no component was recorded."""

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
-from aoe_reports.model.byte_units import bytes_in_words
 from aoe_reports.model.names import shorten_middle
 from aoe_reports.model.pictures.memory import MEASURE_WORDS, MemoryCurve, MemoryPart, MemoryPicture
-from aoe_reports.model.texts import Language, Text, in_language, in_value, join, say
+from aoe_reports.model.size_units import SIZE_UNITS, size_words
+from aoe_reports.model.texts import Language, Text, count_of, in_language, in_value, join, say
 from aoe_reports.model.time_units import time_words, unit_of
 from aoe_reports.present.drawings.charts import round_values
 from aoe_reports.present.drawings.step import WIDTH, Drawn, words
@@ -47,19 +47,16 @@ def draw_memory(picture: MemoryPicture, language: Language) -> Drawn:
 def description_of_memory(picture: MemoryPicture) -> Text:
     """What the picture shows, for those who do not see it."""
     held = [
-        say("{owner}: {size}", owner=part.label, size=bytes_in_words(part.size_bytes))
+        say("{owner}: {size}", owner=part.label, size=size_words(part.size_bytes))
         for part in picture.parts[:_DESCRIBED]
     ]
-    peak = say(
-        "The most that was allocated is {size}, {time} after the beginning.",
-        size=bytes_in_words(picture.peak_bytes),
-        time=time_words(picture.peak_ns),
-    )
+    measure = say(MEASURE_WORDS[picture.measure])
+    peak = say("Memory over time; {measure}: {peak}.", measure=measure, peak=peak_words(picture))
     return join(" ", [peak, say("Held then by {owners}.", owners=join("; ", held))]) if held else peak
 
 
 def _bar_words(picture: MemoryPicture) -> Text:
-    return say("Allocated at the peak: {size}", size=bytes_in_words(picture.peak_bytes))
+    return say("Held at the peak: {size}", size=size_words(picture.peak_bytes))
 
 
 def _said(x: float, y: float, text: str, side: str = "") -> str:
@@ -94,16 +91,22 @@ class _Axes:
 def _chart(picture: MemoryPicture, top: int, language: Language) -> Iterator[str]:
     axes = _Axes(picture, top + _LINE)
     yield from _steps(picture, axes, language)
+    scale, unit = next((size, name) for size, name in SIZE_UNITS if axes.most >= size)
+    sizes = [(size, axes.y(size * scale)) for size in round_values(0, axes.most / scale)]
+    yield from (f'<path class="grid" d="M0 {y:.1f}H{WIDTH}"/>' for _, y in sizes)
     yield from _curves(picture, axes)
-    for size in round_values(0, axes.most)[1:]:
-        yield f'<path class="grid" d="M0 {axes.y(size):.1f}H{WIDTH}"/>{_said(4, axes.y(size) - 6, bytes_in_words(size))}'
-    yield f'<path class="grid" d="M0 {axes.bottom}H{WIDTH}"/>'
-    scale, unit = unit_of(picture.duration_ns)
+    yield from (_said(4, y - 6, f"{size:,.6g} {unit}") for size, y in sizes if size)
+    yield from _times(picture, axes, language)
+    yield from _peak(picture, axes, language)
+
+
+def _times(picture: MemoryPicture, axes: _Axes, language: Language) -> Iterator[str]:
+    """Round times below the curves; numbers of events where the source has no times."""
+    scale, unit = unit_of(picture.duration_ns) if picture.has_clock else (1, in_language(say("events"), language))
     for time in round_values(0, picture.duration_ns / scale):
         x = axes.x(round(time * scale))
         side = "" if x < _STEP_ROOM else " end" if x > WIDTH - _STEP_ROOM else " middle"
         yield f'<path class="grid" d="M{x:.1f} {axes.bottom}v6"/>{_said(x, axes.bottom + 26, f"{time:,.6g} {unit}", side)}'
-    yield from _peak(picture, axes, language)
 
 
 def _steps(picture: MemoryPicture, axes: _Axes, language: Language) -> Iterator[str]:
@@ -142,12 +145,24 @@ def _path(curve: MemoryCurve, duration_ns: int, axes: _Axes) -> str:
 def _peak(picture: MemoryPicture, axes: _Axes, language: Language) -> Iterator[str]:
     x, y = axes.x(picture.peak_ns), axes.y(picture.peak_bytes)
     side, aside = (" end", -12) if x > WIDTH / 2 else ("", 12)
-    peak = say("peak {size} at +{time}", size=bytes_in_words(picture.peak_bytes), time=time_words(picture.peak_ns))
-    exact = f"{picture.peak_bytes:,} B, +{picture.peak_ns / 1000:,.3f} us"
+    above = y - axes.top > 2 * _LINE
+    exact = say("{size:,} bytes at +{time}", size=picture.peak_bytes, time=_time_of(picture, exact=True))
     yield (
-        f'<circle class="peak" cx="{x:.1f}" cy="{y:.1f}" r="6"><title>{words(exact)}</title></circle>'
-        f"{_said(x + aside, min(y + 28, axes.bottom - 8), in_language(peak, language), side)}"
+        f'<circle class="peak" cx="{x:.1f}" cy="{y:.1f}" r="6"><title>{words(in_language(exact, language))}</title></circle>'
+        f"{_said(x + aside, y - 12 if above else y + 28, in_language(peak_words(picture), language), side)}"
     )
+
+
+def peak_words(picture: MemoryPicture) -> Text:
+    """How high the peak is, and when it was."""
+    size = size_words(picture.peak_bytes)
+    return say("peak {size} at +{time}", size=size, time=_time_of(picture))
+
+
+def _time_of(picture: MemoryPicture, *, exact: bool = False) -> Text | str:
+    if not picture.has_clock:
+        return count_of(picture.peak_ns, "{number} event", "{number} events")
+    return f"{picture.peak_ns / 1000:,.3f} us" if exact else time_words(picture.peak_ns)
 
 
 def _stacked(parts: Sequence[MemoryPart], y: int, language: Language) -> Iterator[str]:
@@ -163,7 +178,7 @@ def _stacked(parts: Sequence[MemoryPart], y: int, language: Language) -> Iterato
         yield f'<rect class="{kind}" x="{x:.2f}" y="{y}" width="{wide:.2f}" height="{_BAR}"><title>{title}</title></rect>'
         x += wide
         top = y + _BAR + _LINE * place
-        share = f"{bytes_in_words(part.size_bytes)}, {part.size_bytes / max(whole, 1):.1%}"
+        share = f"{size_words(part.size_bytes)}, {part.size_bytes / max(whole, 1):.1%}"
         yield (
             f'<rect class="{kind}" x="0" y="{top + 8}" width="{_SWATCH}" height="{_SWATCH}"/>'
             f'<text class="said" x="{_SWATCH + 10}" y="{top + 24}"><title>{title}</title>{words(shorten_middle(label, _LABEL_CHARACTERS))}</text>'

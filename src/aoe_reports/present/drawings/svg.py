@@ -66,7 +66,7 @@ _PIPELINE_STYLE = _styled(""".said { fill: var(--ink); font-size: 16px; } .lane 
   .piece-forward { fill: $dark_part1; } .piece-backward { fill: $dark_part5; } .piece-computing { fill: $dark_part7; } .piece-waiting { fill: $dark_part2; }
 }
 """)
-_MEMORY_STYLE = _styled(""".said { fill: var(--ink); font-size: 16px; } .curve { fill: none; stroke-width: 2; } .filled { fill-opacity: .18; } .boundary { stroke: var(--soft); stroke-dasharray: 2 4; }
+_MEMORY_STYLE = _styled(""".head { font-size: 16px; } .said { fill: var(--ink); font-size: 16px; } .curve { fill: none; stroke-width: 2; } .filled { fill-opacity: .18; } .boundary { stroke: var(--soft); stroke-dasharray: 2 4; }
 .peak { fill: var(--ink); stroke: var(--back); stroke-width: 2; } .curve.reserved { stroke: $part7; } .curve.active { stroke: $part2; stroke-dasharray: 6 3; } .curve.allocated { stroke: $part1; } .filled { fill: $part1; }
 .part-0 { fill: $part1; } .part-1 { fill: $part2; } .part-2 { fill: $part5; } .part-3 { fill: $part4; } .part-4 { fill: $part6; } .part-5 { fill: $became; }
 .part-others { fill: $part7; } .part-before { fill: $part3; } .part-unexplained { fill: $grid; stroke: $soft; }
