@@ -27,6 +27,11 @@ def service_captures(discovery: Discovery) -> list[Capture]:
     return [capture for capture in group_captures(discovery.files) if capture.of_service]
 
 
+def memory_captures(discovery: Discovery) -> list[Capture]:
+    """Recordings of memory among the files found that no profiler made, such as snapshots of PyTorch."""
+    return [capture for capture in group_captures(discovery.files) if capture.of_memory]
+
+
 def _batches_of(service: Capture) -> Capture:
     """A service without the files that hold none of its batches."""
     return service.without(lambda file: not BATCH_KINDS.intersection(file.holds))
