@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
@@ -84,7 +85,7 @@ def _of_recordings(capture: Capture, notes: Notes) -> Iterator[MemoryFile]:
     """Files that no profiler wrote, such as snapshots of PyTorch."""
     for file in capture.files:
         with notes.where_unreadable(file.path):
-            recordings = recordings_of(file)
+            recordings = [replace(one, path=str(file.path)) for one in recordings_of(file)]
             notes.add(finding for recording in recordings for finding in recording.findings)
             events = sum(recording.events.num_rows for recording in recordings)
             samples = sum(recording.samples.num_rows for recording in recordings)

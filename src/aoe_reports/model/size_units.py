@@ -12,3 +12,8 @@ def size_words(size_bytes: float) -> str:
     """A size in its own unit."""
     scale, unit = next((unit for unit in SIZE_UNITS if abs(size_bytes) >= unit[0]), SIZE_UNITS[-1])
     return f"{significant(size_bytes / scale)} {unit}" if scale > 1 else f"{size_bytes:,.0f} {unit}"
+
+
+def exact_size(size_bytes: int | None) -> str:
+    """A size to the byte, where two are compared."""
+    return "–" if size_bytes is None else f"{size_bytes:,} bytes"  # noqa: RUF001 -- as tables print no value

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from aoe_reports.formats.memory_files.names import LOG
+from aoe_reports.formats.memory_files.names import LOG, SNAPSHOT
 
 if TYPE_CHECKING:
     from aoe_reports.formats.sources.found import FoundFile
@@ -13,7 +13,10 @@ if TYPE_CHECKING:
 
 def recordings_of(file: FoundFile) -> list[MemoryRecording]:
     """What a file of one of these kinds records, one for each device; raises ReadError where it cannot be read at all."""
-    del file
+    if file.name.kind == SNAPSHOT:
+        from aoe_reports.formats.memory_files.snapshot import read_snapshot  # noqa: PLC0415 -- to know a file takes no pyarrow
+
+        return read_snapshot(file)
     return []
 
 

@@ -32,6 +32,17 @@ def parse_name(name: str, folder: str) -> FileName | None:
     return None
 
 
+def is_snapshot(head: str, mark: str = "") -> bool:
+    """Whether a file is a snapshot, by the keys of its beginning, which stand between marks: quotes in JSON."""
+    has = {key: f"{mark}{key}{mark}" in head for key in ("segments", "total_size", "device_traces")}
+    return has["segments"] and (has["total_size"] or has["device_traces"])
+
+
+def snapshot_name(name: str, form: Form) -> FileName:
+    """What the name of a snapshot tells."""
+    return FileName(SNAPSHOT, form, TORCH, rank_id=rank_in(name))
+
+
 def rank_in(name: str) -> int | None:
     """The rank that a name of a file or a folder tells: `snapshot_rank3.pickle`, `rank_3`."""
     found = _RANK.search(name)

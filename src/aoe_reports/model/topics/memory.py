@@ -124,3 +124,7 @@ class DeviceMemory:
     explained: float
     """Share of changes of the recorded sum that allocations and releases explain."""
     growth: tuple[Growth, ...]
+    process: Level | None = None
+    """The most that the process held on the device, and when."""
+    process_parts: tuple[Owner, ...] = ()
+    """What components held of that then; they add up to it exactly. Empty where no component was recorded."""

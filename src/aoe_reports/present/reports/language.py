@@ -10,8 +10,8 @@ from typing import TypeVar, cast
 from aoe_reports.model.documents import Cell, Cells
 from aoe_reports.model.report import BarChart, Chart, Drawing, Grid, Ranking, Report, Section, Waterfall
 from aoe_reports.model.rows import Column, Kind
-from aoe_reports.model.texts import Language, Text, in_language, in_value, say
 from aoe_reports.model.size_units import SIZE_UNITS
+from aoe_reports.model.texts import Language, Text, in_language, in_value, say
 from aoe_reports.model.time_units import MAX_SPAN, TIME_UNITS
 from aoe_reports.present.answers import LazyRows
 from aoe_reports.present.values import show

@@ -6,18 +6,23 @@ A peak is taken apart exactly: what is alive of the recorded allocations, what w
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
+from types import MappingProxyType
 from typing import cast, get_args
 
 import numpy as np
 import pyarrow as pa
 
+from aoe_reports.formats.memory import event_frame
 from aoe_reports.model.arrays.columns import (
     Ints,
     Mask,
-    codes,
     coded_in,
+    codes,
+    distinct,
+    distinct_rows,
     exact_sum,
     exact_sums_by,
     integers,
@@ -39,6 +44,8 @@ MEASURES = ("allocated", "reserved", "active")
 PROFILER_SOURCES = ("operator_memory", "memory_record", "npu_mem", "npu_module_mem")
 """Files of one profiler, which complete each other; any other source has its own allocations and samples."""
 _BEFORE_AND_AFTER = -(2**63), 2**63 - 1
+_COMMUNICATION = frozenset({"HCCL", "HCCP"})
+"""Components whose memory holds what is sent and received."""
 _OTHER_POOLS = "+GE"
 """What the name of a sum over the allocators of a framework and of GE ends with."""
 
@@ -59,6 +66,10 @@ class StepTimes:
         self.spans = sorted(spans, key=lambda span: span.start_ns)
         self._starts = [span.start_ns for span in self.spans]
 
+    def of(self, number: int) -> StepSpan | None:
+        """A step by its number."""
+        return next((span for span in self.spans if span.number == number), None)
+
     def at(self, time: int) -> int | None:
         """The number of the step at that time."""
         place = bisect_right(self._starts, time) - 1
@@ -75,24 +86,46 @@ class Samples:
     times: Ints
     measures: dict[str, tuple[Ints, Mask]]
 
+    @property
+    def measure(self) -> str:
+        """What a peak of it is a peak of."""
+        return next(measure for measure in MEASURES if self.has(measure))
+
     def has(self, measure: str) -> bool:
         """Whether any value of a measure is recorded."""
         return bool(self.measures[measure][1].any())
 
     def highest(self, measure: str, steps: StepTimes) -> Level | None:
         """The highest value of a measure, and when it was reached first."""
+        return _highest(self.times, *self.measures[measure], steps) if self.has(measure) else None
+
+    def within(self, span: StepSpan) -> Samples:
+        """Those of one step."""
+        mine = slice(*np.searchsorted(self.times, [span.start_ns, span.end_ns]).tolist())
+        measures = {what: (values[mine], known[mine]) for what, (values, known) in self.measures.items()}
+        return replace(self, times=self.times[mine], measures=measures)
+
+    def overlaps(self, other: Samples) -> bool:
+        """Whether both were recorded at a time."""
+        return bool(self.times[0] <= other.times[-1] and other.times[0] <= self.times[-1])
+
+    def nearest(self, measure: str, time: int) -> int:
+        """The last value until that time, or the first of all."""
         values, known = self.measures[measure]
-        if not known.any():
-            return None
-        place = int(np.argmax(np.where(known, values, _BEFORE_AND_AFTER[0])))
-        time = int(self.times[place])
-        return Level(size_bytes=int(values[place]), at_ns=time, step=steps.at(time))
+        until = self.at(measure, time)
+        return int(values[known][0]) if until is None else until
 
     def at(self, measure: str, time: int) -> int | None:
         """The last value until that time."""
         values, known = self.measures[measure]
         place = int(np.searchsorted(self.times[known], time, side="right")) - 1
         return int(values[known][place]) if place >= 0 else None
+
+
+def _highest(times: Ints, values: Ints, known: Mask, steps: StepTimes) -> Level:
+    place = int(np.argmax(np.where(known, values, _BEFORE_AND_AFTER[0])))
+    time = int(times[place])
+    return Level(size_bytes=int(values[place]), at_ns=time, step=steps.at(time))
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,6 +148,12 @@ class Allocations:
         ends = np.minimum(_or_else(frame["released_ns"], last), _or_else(frame["reusable_ns"], last))
         return cls(frame, np.where(known, sizes, 0), begins, ends, ends)
 
+    @classmethod
+    def none(cls) -> Allocations:
+        """Where none are recorded."""
+        nothing = np.zeros(0, dtype=np.int64)
+        return cls(event_frame({}, 0), nothing, nothing, nothing, nothing)
+
     def alive_at(self, time: int) -> Mask:
         """Which are held at that time; what is released then is not."""
         return (self.begins <= time) & (self.ends > time)
@@ -133,7 +172,7 @@ class Allocations:
         for _, places in places_by(component):
             mine = self.among(places)
             late = replace(mine, counted_until=_next_times(mine.begins, mine.ends))
-            if late._misfit() < mine._misfit():
+            if late.misfit() < mine.misfit():
                 until[places] = late.counted_until
         return replace(self, counted_until=until)
 
@@ -144,7 +183,7 @@ class Allocations:
         columns = (self.sizes, self.begins, self.ends, self.counted_until)
         return Allocations(self.frame.filter(keep_where(some)), *(column[some] for column in columns))
 
-    def _misfit(self) -> int:
+    def misfit(self) -> int:
         """How much of the changes of the sums that stand beside them is not explained."""
         return sum(
             exact_sum(np.abs(np.diff(balance_of(sums, self).unexplained)))
@@ -205,49 +244,117 @@ def balance_of(samples: Samples, allocations: Allocations) -> Balance:
     return Balance(times[last], values[last], allocations.counted_at(times[last]))
 
 
-def device_memory(
-    recordings: Sequence[MemoryRecording], steps: StepTimes, running: Sequence[str] = ()
-) -> DeviceMemory | None:
-    """The memory of one device; None where nothing is recorded of it."""
-    every = samples_of(recordings)
-    if not every:
-        return None
-    peak_pool = pool_to_explain(every)
-    measure = "allocated" if peak_pool.has("allocated") else "reserved"
-    peak = peak_pool.highest(measure, steps)
-    assert peak is not None
-    owners, explained = (), 0.0
-    if measure == "allocated":
-        allocations = allocations_of(recordings, peak_pool)
-        balance = balance_of(peak_pool, allocations)
-        owners, explained = owners_at(peak, balance, allocations), balance.explained
-    unusable = [one.unusable_bytes for one in recordings if one.unusable_bytes is not None]
-    return DeviceMemory(
-        rank_id=recordings[0].rank_id,
-        device_id=recordings[0].device_id,
-        pools=tuple(_pool(samples, steps) for samples in every),
-        peak_pool=peak_pool.component,
-        peak=peak,
-        running=tuple(running),
-        owners=owners,
-        reserved_at_peak=peak_pool.at("reserved", peak.at_ns),
-        active_at_peak=peak_pool.at("active", peak.at_ns),
-        unusable_bytes=max(unusable, default=None),
-        explained=explained,
-        growth=(),
-    )
+class DevicePeak:
+    """The samples of one device whose peak is taken apart, that peak, and the allocations that explain it."""
+
+    def __init__(
+        self, recordings: Sequence[MemoryRecording], every: Sequence[Samples], pool: Samples, level: Level
+    ) -> None:
+        self._recordings, self._every, self._pool, self._level = recordings, every, pool, level
+        self._explains = pool.measure == "allocated"
+        self._allocations = allocations_of(recordings, pool) if self._explains else Allocations.none()
+        self._alive = self._allocations.alive_at(level.at_ns)
+
+    @classmethod
+    def of(cls, recordings: Sequence[MemoryRecording], span: StepSpan | None = None) -> DevicePeak | None:
+        """The peak of all, or within a step; None where nothing is recorded then."""
+        every = samples_of(recordings)
+        if not every:
+            return None
+        pool = pool_to_explain(every)
+        level = (pool if span is None else pool.within(span)).highest(pool.measure, StepTimes(()))
+        return None if level is None else cls(recordings, every, pool, level)
+
+    @property
+    def at_ns(self) -> int:
+        """When it is."""
+        return self._level.at_ns
+
+    @property
+    def allocated_ns(self) -> Ints:
+        """When what is alive at the peak was allocated, each time once, as far as that was recorded."""
+        times = distinct(self._allocations.begins[self._alive])
+        return times[times > _BEFORE_AND_AFTER[0]]
+
+    def memory(
+        self, steps: StepTimes, running: Sequence[str] = (), modules: Mapping[int, str] = MappingProxyType({})
+    ) -> DeviceMemory:
+        """The memory of the device; `modules` says in which module the program was at some times of allocation."""
+        pool, every = self._pool, self._every
+        peak = replace(self._level, step=steps.at(self.at_ns))
+        owners: tuple[Owner, ...] = ()
+        explained = 0.0
+        if self._explains:
+            balance = balance_of(pool, self._allocations)
+            owners = owners_at(peak, balance, self._allocations, self._alive, modules)
+            explained = balance.explained
+        process = next((one for one in every if one.scope == "process" and one.has("reserved")), None)
+        unusable = [one.unusable_bytes for one in self._recordings if one.unusable_bytes is not None]
+        return DeviceMemory(
+            rank_id=self._recordings[0].rank_id,
+            device_id=self._recordings[0].device_id,
+            pools=tuple(_pool(samples, steps) for samples in every),
+            peak_pool=pool.component,
+            peak=peak,
+            running=tuple(running),
+            owners=owners,
+            reserved_at_peak=pool.at("reserved", self.at_ns),
+            active_at_peak=pool.at("active", self.at_ns),
+            unusable_bytes=max(unusable, default=None),
+            explained=explained,
+            growth=(),
+            process=None if process is None else process.highest("reserved", steps),
+            process_parts=() if process is None else parts_of_process(process, every, steps),
+        )
 
 
-def owners_at(peak: Level, balance: Balance, allocations: Allocations) -> tuple[Owner, ...]:
+def device_memory(recordings: Sequence[MemoryRecording], steps: StepTimes) -> DeviceMemory | None:
+    """The memory of one device, by its recordings alone; None where nothing is recorded of it."""
+    peak = DevicePeak.of(recordings)
+    return None if peak is None else peak.memory(steps)
+
+
+def owners_at(
+    peak: Level, balance: Balance, allocations: Allocations, alive: Mask, modules: Mapping[int, str]
+) -> tuple[Owner, ...]:
     """Who holds a peak, the largest first; their sizes add up to it exactly."""
-    alive = allocations.alive_at(peak.at_ns)
-    owners = _grouped(allocations, alive)
+    owners = _grouped(allocations, alive, modules)
     place = int(np.searchsorted(balance.times, peak.at_ns, side="right")) - 1
     before = int(balance.held_before[place])
     rest = peak.size_bytes - exact_sum(allocations.sizes[alive]) - before
     if before:
         owners.append(_without_name(before, since_before=True))
     owners.sort(key=lambda owner: (-owner.size_bytes, owner.name or "", owner.module or "", owner.kind or ""))
+    return (*owners, _without_name(rest, since_before=False)) if rest else tuple(owners)
+
+
+def parts_of_process(process: Samples, every: Sequence[Samples], steps: StepTimes) -> tuple[Owner, ...]:
+    """What components held when the process held most, the largest first, and what none of them holds; its own allocators where no component is recorded.
+
+    Recordings that do not overlap in time are of something else.
+    """
+    peak = process.highest("reserved", steps)
+    beside = [one for one in every if one.has("reserved") and one.overlaps(process)]
+    parts = [one for one in beside if one.scope == "component"] or [
+        one for one in beside if one.scope == "allocator" and not one.component.endswith(_OTHER_POOLS)
+    ]
+    if peak is None or not parts:
+        return ()
+    held = [(one.component, one.nearest("reserved", peak.at_ns)) for one in parts]
+    owners = [
+        Owner(
+            name=component,
+            kind="communication" if component in _COMMUNICATION else None,
+            module=None,
+            size_bytes=size,
+            allocations=0,
+            largest_bytes=0,
+        )
+        for component, size in held
+        if size
+    ]
+    owners.sort(key=lambda owner: (-owner.size_bytes, owner.name or ""))
+    rest = peak.size_bytes - sum(size for _, size in held)
     return (*owners, _without_name(rest, since_before=False)) if rest else tuple(owners)
 
 
@@ -264,33 +371,34 @@ def _without_name(size: int, *, since_before: bool) -> Owner:
     )
 
 
-def _grouped(allocations: Allocations, alive: Mask) -> list[Owner]:
+def _grouped(allocations: Allocations, alive: Mask, modules: Mapping[int, str]) -> list[Owner]:
+    """Allocations by owner, kind and place: the stack that allocated them, else the module in which the program was then."""
     frame = allocations.frame.select(["owner", "kind", "location"]).filter(keep_where(alive))
-    sizes = allocations.sizes[alive]
-    before = allocations.begins[alive] == _BEFORE_AND_AFTER[0]
+    sizes, begins = allocations.sizes[alive], allocations.begins[alive]
     (owner, names), (kind, kinds), (location, locations) = (codes(frame[name]) for name in frame.column_names)
-    group = np.ravel_multi_index(
-        (owner, kind, location, before), (len(names) + 1, len(kinds) + 1, len(locations) + 1, 2)
-    )
-    keys, places = np.unique(group, return_inverse=True)
-    sums, counts = exact_sums_by(places, sizes, len(keys)), np.bincount(places, minlength=len(keys))
-    largest = np.zeros(len(keys), dtype=np.int64)
-    np.maximum.at(largest, places, sizes)
-    shape = (len(names) + 1, len(kinds) + 1, len(locations) + 1, 2)
-    found = []
-    for number, key in enumerate(zip(*(part.tolist() for part in np.unravel_index(keys, shape)), strict=True)):
-        found.append(
-            Owner(
-                name=_word(names, key[0]),
-                kind=_kind(_word(kinds, key[1])),
-                module=_word(locations, key[2]),
-                size_bytes=int(sums[number]),
-                allocations=int(counts[number]),
-                largest_bytes=int(largest[number]),
-                since_before=bool(key[3]),
-            )
+    every = [*locations, *sorted(set(modules.values()))]
+    place_of = {word: number for number, word in enumerate(every, start=1)}
+    if modules:
+        known = np.array([place_of[module] if (module := modules.get(time)) else 0 for time in begins.tolist()])
+        location = np.where(location > 0, location, known)
+    before = (begins == _BEFORE_AND_AFTER[0]).astype(np.int64)
+    keys, group = distinct_rows(owner.astype(np.int64), kind.astype(np.int64), location.astype(np.int64), before)
+    count = len(keys[0])
+    sums, counts = exact_sums_by(group, sizes, count), np.bincount(group, minlength=count)
+    largest = np.zeros(count, dtype=np.int64)
+    np.maximum.at(largest, group, sizes)
+    return [
+        Owner(
+            name=_word(names, keys[0][number]),
+            kind=_kind(_word(kinds, keys[1][number])),
+            module=_word(every, keys[2][number]),
+            size_bytes=int(sums[number]),
+            allocations=int(counts[number]),
+            largest_bytes=int(largest[number]),
+            since_before=bool(keys[3][number]),
         )
-    return found
+        for number in range(count)
+    ]
 
 
 def _kind(word: str | None) -> Kind | None:
@@ -307,13 +415,12 @@ def pool_to_explain(every: Sequence[Samples]) -> Samples:
 
 
 def _importance(samples: Samples) -> tuple[bool, bool, bool, int]:
-    measure = "allocated" if samples.has("allocated") else "reserved"
-    values, known = samples.measures[measure]
+    values, known = samples.measures[samples.measure]
     return (
-        measure == "allocated",
+        samples.measure == "allocated",
         samples.component.endswith(_OTHER_POOLS),
         samples.component not in {"GE", "WORKSPACE"},
-        int(values[known].max()) if known.any() else 0,
+        int(values[known].max()),
     )
 
 
@@ -389,3 +496,36 @@ def _pool(samples: Samples, steps: StepTimes) -> PoolMemory:
         last_ns=int(samples.times[-1]),
         samples=len(samples.times),
     )
+
+
+def missing_of(events: pa.Table, name: str) -> tuple[int, int]:
+    """(how many allocations have no such time, how many bytes they are)."""
+    missing = ~integers(events[name])[1]
+    return int(missing.sum()), exact_sum(integers(events["size_bytes"])[0][missing])
+
+
+def disagreeing(recordings: Sequence[MemoryRecording]) -> Iterator[tuple[str, tuple[str, int], tuple[str, int]]]:
+    """(component, (source, its peak), (another source, its peak)) where two sources of one profiler contradict each other.
+
+    The process is sampled by both of its sources at the same times; sums beside allocations are some of the samples of memory_record.
+    """
+    every = samples_of(recordings)
+    processes = [one for one in every if one.scope == "process" and one.source in PROFILER_SOURCES]
+    for one, other in pairwise(processes):
+        peaks = _peak(one, "reserved"), _peak(other, "reserved")
+        if peaks[0] != peaks[1]:
+            yield one.component, (one.source, peaks[0]), (other.source, peaks[1])
+    sampled = {one.component: one for one in every if one.source == "memory_record" and one.has("allocated")}
+    for events in (one.events for one in recordings if one.source == "operator_memory" and one.events.num_rows):
+        for sums in _by_component("operator_memory", sums_beside(events)):
+            samples = sampled.get(sums.component)
+            if samples is None or not sums.has("allocated") or not sums.overlaps(samples):
+                continue
+            beside, of_samples = _peak(sums, "allocated"), _peak(samples, "allocated")
+            if beside > of_samples:
+                yield sums.component, (sums.source, beside), (samples.source, of_samples)
+
+
+def _peak(samples: Samples, measure: str) -> int:
+    values, known = samples.measures[measure]
+    return int(values[known].max())
