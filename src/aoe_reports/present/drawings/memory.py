@@ -7,7 +7,7 @@ from itertools import pairwise
 
 from aoe_reports.model.names import shorten_middle
 from aoe_reports.model.pictures.memory import MEASURE_WORDS, MemoryCurve, MemoryPart, MemoryPicture
-from aoe_reports.model.size_units import SIZE_UNITS, size_words
+from aoe_reports.model.size_units import size_unit, size_words
 from aoe_reports.model.texts import Language, Text, count_of, in_language, in_value, join, say
 from aoe_reports.model.time_units import time_words, unit_of
 from aoe_reports.present.drawings.charts import round_values
@@ -90,7 +90,7 @@ class _Axes:
 def _chart(picture: MemoryPicture, top: int, language: Language) -> Iterator[str]:
     axes = _Axes(picture, top + _LINE)
     yield from _steps(picture, axes, language)
-    scale, unit = next((size, name) for size, name in SIZE_UNITS if axes.most >= size)
+    scale, unit = size_unit(axes.most)
     sizes = [(size, axes.y(size * scale)) for size in round_values(0, axes.most / scale)]
     yield from (f'<path class="grid" d="M0 {y:.1f}H{WIDTH}"/>' for _, y in sizes)
     yield from _curves(picture, axes)
