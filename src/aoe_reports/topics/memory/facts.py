@@ -162,6 +162,16 @@ class Allocations:
         """How much of them the recorded sum counts at each of these times."""
         return _sums_until(self.begins, self.sizes, times) - _sums_until(self.counted_until, self.sizes, times)
 
+    def counted_late(self, time: int) -> dict[str, int]:
+        """How much each component still counts at that time of what it has released."""
+        late = (self.ends <= time) & (self.counted_until > time)
+        component, components = codes(self.frame["component"])
+        return {
+            components[number - 1]: exact_sum(self.sizes[late][places])
+            for number, places in places_by(component[late])
+            if number
+        }
+
     def where_it_fits(self) -> Allocations:
         """The same, with the way to count that fits the sums beside each component's releases.
 
@@ -321,11 +331,13 @@ def owners_at(
     owners = _grouped(allocations, alive, modules)
     place = int(np.searchsorted(balance.times, peak.at_ns, side="right")) - 1
     before = int(balance.held_before[place])
-    rest = peak.size_bytes - exact_sum(allocations.sizes[alive]) - before
+    late = allocations.counted_late(peak.at_ns)
+    rest = peak.size_bytes - exact_sum(allocations.sizes[alive]) - before - sum(late.values())
     if before:
-        owners.append(_without_name(before, since_before=True))
+        owners.append(_not_allocated(None, before, since_before=True))
     owners.sort(key=lambda owner: (-owner.size_bytes, owner.name or "", owner.module or "", owner.kind or ""))
-    return (*owners, _without_name(rest, since_before=False)) if rest else tuple(owners)
+    owners += [_not_allocated(component, size, since_before=False) for component, size in late.items()]
+    return (*owners, _not_allocated(None, rest, since_before=False)) if rest else tuple(owners)
 
 
 def parts_of_process(process: Samples, every: Sequence[Samples], steps: StepTimes) -> tuple[Owner, ...]:
@@ -355,12 +367,13 @@ def parts_of_process(process: Samples, every: Sequence[Samples], steps: StepTime
     ]
     owners.sort(key=lambda owner: (-owner.size_bytes, owner.name or ""))
     rest = peak.size_bytes - sum(size for _, size in held)
-    return (*owners, _without_name(rest, since_before=False)) if rest else tuple(owners)
+    return (*owners, _not_allocated(None, rest, since_before=False)) if rest else tuple(owners)
 
 
-def _without_name(size: int, *, since_before: bool) -> Owner:
+def _not_allocated(name: str | None, size: int, *, since_before: bool) -> Owner:
+    """What no recorded allocation holds: since before the recording, counted late by a component, or not explained at all."""
     return Owner(
-        name=None,
+        name=name,
         kind=None,
         module=None,
         size_bytes=size,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from aoe_reports.engine.ask import asking
 from aoe_reports.engine.question import CaptureOptions, Finished, Question, Request, Unit, only
@@ -216,52 +216,54 @@ class Memory(Question[MemoryOptions, MemoryPart]):
 
     def finish(self, parts: Sequence[tuple[Unit, MemoryPart]], asked: Request[MemoryOptions]) -> Finished:
         """The devices, who holds their peaks, and every component."""
+        from aoe_reports.topics.memory.memory_of_ranks import sections_of
         from aoe_reports.topics.memory.words import headline_of, sentences_of, sentences_of_process
 
         del asked
         owners = [one for _, part in parts for one in part.owners]
         devices = [one for _, part in parts for one in part.devices]
+        tables: tuple[Rows[Any], ...] = (
+            Rows(
+                type=OwnerRow,
+                rows=owners,
+                title=say("Who holds the peak"),
+                sentences=sentences_of(devices),
+                of_runs=True,
+                place=1,
+            ),
+            Rows(type=DeviceRow, rows=devices, key="devices", title=say("Peaks"), of_runs=True),
+            Rows(
+                type=ProcessRow,
+                rows=[one for _, part in parts for one in part.process],
+                key="process",
+                title=say("What the process holds at its peak"),
+                sentences=sentences_of_process(devices),
+                of_runs=True,
+                place=2,
+            ),
+            Rows(
+                type=PoolRow,
+                rows=[one for _, part in parts for one in part.pools],
+                key="pools",
+                title=say("Highest values of each component"),
+                of_runs=True,
+                place=3,
+            ),
+            Rows(
+                type=StaticRow,
+                rows=[one for _, part in parts for one in part.static],
+                key="static",
+                title=say("Graphs of static shapes"),
+                of_runs=True,
+                place=4,
+            ),
+        )
+        pictures = [one for _, part in parts for one in part.pictures]
         return Finished(
-            tables=(
-                Rows(
-                    type=OwnerRow,
-                    rows=owners,
-                    title=say("Who holds the peak"),
-                    sentences=sentences_of(devices),
-                    of_runs=True,
-                    place=1,
-                ),
-                Rows(type=DeviceRow, rows=devices, key="devices", title=say("Peaks"), of_runs=True),
-                Rows(
-                    type=ProcessRow,
-                    rows=[one for _, part in parts for one in part.process],
-                    key="process",
-                    title=say("What the process holds at its peak"),
-                    sentences=sentences_of_process(devices),
-                    of_runs=True,
-                    place=2,
-                ),
-                Rows(
-                    type=PoolRow,
-                    rows=[one for _, part in parts for one in part.pools],
-                    key="pools",
-                    title=say("Highest values of each component"),
-                    of_runs=True,
-                    place=3,
-                ),
-                Rows(
-                    type=StaticRow,
-                    rows=[one for _, part in parts for one in part.static],
-                    key="static",
-                    title=say("Graphs of static shapes"),
-                    of_runs=True,
-                    place=4,
-                ),
-            ),
+            tables=tables,
+            sections=sections_of(devices, tables),
             headline=headline_of(devices, owners),
-            picture=max(
-                (one for _, part in parts for one in part.pictures), key=lambda one: one.peak_bytes, default=None
-            ),
+            picture=max(pictures, key=lambda one: one.peak_bytes, default=None),
         )
 
 
@@ -298,31 +300,35 @@ def _highest(pools: Sequence[PoolMemory], scope: str) -> int | None:
 
 
 def _owners(device: DeviceRow, found: DeviceMemory, top: int) -> Iterator[OwnerRow]:
-    """The largest owners, and all others in one row."""
-    named = [owner for owner in found.owners if owner.name is not None and not owner.unexplained]
-    listed = named[:top] if len(named) > top + 1 else named
-    others = named[len(listed) :]
-    rows = [_owner(device, owner) for owner in found.owners if owner.name is None or owner in listed]
+    """The largest owners, all others in one row, and last what is not explained."""
+    explained = [owner for owner in found.owners if not owner.unexplained]
+    named = [owner for owner in explained if owner.name is not None]
+    others = named[top:] if len(named) > top + 1 else []
+    rows = [_owner(device, owner) for owner in explained if owner not in others]
     if others:
-        rows.append(
-            OwnerRow(
-                position=0,
-                run=device.run,
-                rank_id=device.rank_id,
-                device_id=device.device_id,
-                owner=say("{count:,} others", count=len(others)),
-                kind=None,
-                module=None,
-                size_bytes=sum(owner.size_bytes for owner in others),
-                share=_share_of(sum(owner.size_bytes for owner in others), device.peak_bytes),
-                allocations=sum(owner.allocations for owner in others),
-                largest_bytes=max(owner.largest_bytes for owner in others),
-                since_before=False,
-                unexplained=False,
-            )
-        )
+        rows.append(_others(device, others))
+    rows += [_owner(device, owner) for owner in found.owners if owner.unexplained]
     for position, one in enumerate(rows, start=1):
         yield replace(one, position=position)
+
+
+def _others(device: DeviceRow, others: Sequence[Owner]) -> OwnerRow:
+    size = sum(owner.size_bytes for owner in others)
+    return OwnerRow(
+        position=0,
+        run=device.run,
+        rank_id=device.rank_id,
+        device_id=device.device_id,
+        owner=say("{count:,} others", count=len(others)),
+        kind=None,
+        module=None,
+        size_bytes=size,
+        share=_share_of(size, device.peak_bytes),
+        allocations=sum(owner.allocations for owner in others),
+        largest_bytes=max(owner.largest_bytes for owner in others),
+        since_before=False,
+        unexplained=False,
+    )
 
 
 def _owner(device: DeviceRow, owner: Owner) -> OwnerRow:

@@ -22,7 +22,8 @@ _MUCH_UNEXPLAINED = 0.05
 def name_of(owner: Owner) -> str:
     """An owner as people read it."""
     if owner.unexplained:
-        return say("unexplained")
+        counted = say("released, still counted by {component}", component=owner.name)
+        return say("unexplained") if owner.name is None else counted
     if owner.name is None:
         return say("held since before the recording")
     return say("{name} (before the recording)", name=owner.name) if owner.since_before else owner.name
@@ -34,17 +35,21 @@ def headline_of(devices: Sequence[DeviceRow], owners: Sequence[OwnerRow]) -> str
         return ""
     most = max(devices, key=lambda device: device.peak_bytes)
     where = (most.run, most.rank_id, most.device_id)
-    mine = [one for one in owners if (one.run, one.rank_id, one.device_id) == where]
+    mine = [one for one in owners if (one.run, one.rank_id, one.device_id) == where and one.share >= _IN_WORDS]
     peak = say(
         "{device} peaks at {size}{step}", device=_named(most), size=size_words(most.peak_bytes), step=_step_of(most)
     )
-    parts = [say("{share:.0%} {owner}", share=one.share, owner=one.owner) for one in mine[:_IN_HEADLINE]]
+    parts = [
+        say("{share:.0%} {owner}", share=one.share, owner=one.owner)
+        for one in sorted(mine, key=lambda one: -one.share)[:_IN_HEADLINE]
+    ]
     rest = [say("{size} is reserved", size=size_words(most.reserved_bytes))] if most.reserved_bytes else []
     told = join("; ", [join(", ", parts), *rest] if parts else rest)
     return say("{peak}: {told}.", peak=peak, told=told) if told else say("{peak}.", peak=peak)
 
 
 _IN_HEADLINE = 3
+_IN_WORDS = 0.01
 
 
 def _named(device: DeviceRow) -> Text:
