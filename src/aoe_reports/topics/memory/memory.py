@@ -14,6 +14,7 @@ from aoe_reports.model.texts import N_, say
 
 if TYPE_CHECKING:
     from aoe_reports.formats.sources.discovery import Discovery
+    from aoe_reports.model.pictures.memory import MemoryPicture
     from aoe_reports.model.topics.memory import DeviceMemory, Level, MemoryRecording, Owner, PoolMemory
     from aoe_reports.topics.memory.reading import ReadDevice
     from aoe_reports.topics.memory.static import GraphMemory
@@ -150,6 +151,8 @@ class MemoryPart:
     pools: list[PoolRow] = field(default_factory=list)
     process: list[ProcessRow] = field(default_factory=list)
     static: list[StaticRow] = field(default_factory=list)
+    pictures: list[MemoryPicture] = field(default_factory=list)
+    """That of the device with the highest peak."""
 
 
 class Memory(Question[MemoryOptions, MemoryPart]):
@@ -168,6 +171,7 @@ class Memory(Question[MemoryOptions, MemoryPart]):
     )
     form_help = "Output format; csv has only the owners of the peaks."
     nothing = "no memory of a device is recorded here"
+    has_picture = True
 
     def units(self, files: Discovery, asked: Request[MemoryOptions]) -> Sequence[Unit]:
         """Every capture, and recordings of memory that no profiler made."""
@@ -179,6 +183,7 @@ class Memory(Question[MemoryOptions, MemoryPart]):
 
     def map_unit(self, unit: Unit, asked: Request[MemoryOptions]) -> MemoryPart:
         """The memory of each device of a capture."""
+        from aoe_reports.topics.memory.picture import picture_of
         from aoe_reports.topics.memory.reading import devices_of, disagreements_of, graphs_of_capture
         from aoe_reports.topics.memory.words import findings_of
 
@@ -191,7 +196,11 @@ class Memory(Question[MemoryOptions, MemoryPart]):
         def is_chosen(one: MemoryRecording) -> bool:
             return chosen.rank in {None, one.rank_id} and chosen.device in {None, one.device_id}
 
-        for read in devices_of(capture, asked.notes, is_chosen, chosen.step):
+        devices = devices_of(capture, asked.notes, is_chosen, chosen.step)
+        if devices:
+            highest = max(devices, key=lambda read: read.memory.peak.size_bytes)
+            part.pictures.append(picture_of(highest))
+        for read in devices:
             device = _device(unit.run, read)
             asked.notes.add(findings_of(read))
             part.devices.append(device)
@@ -249,7 +258,13 @@ class Memory(Question[MemoryOptions, MemoryPart]):
                 place=4,
             ),
         )
-        return Finished(tables=tables, sections=sections_of(devices, tables), headline=headline_of(devices, owners))
+        pictures = [one for _, part in parts for one in part.pictures]
+        return Finished(
+            tables=tables,
+            sections=sections_of(devices, tables),
+            headline=headline_of(devices, owners),
+            picture=max(pictures, key=lambda one: one.peak_bytes, default=None),
+        )
 
 
 memory = asking(Memory(), MemoryOptions)
