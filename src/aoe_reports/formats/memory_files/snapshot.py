@@ -344,6 +344,7 @@ class _Replay:
         self._addresses, self._places = _ints(history.addresses), _ints(history.places)
         self._times = _ints(history.times) if history.has_clock else self._places
         self._release, self._complete = self._kinds()
+        self._knows_active = self._complete == _COMPLETE or not (self._actions == _RELEASE).any()
         self._released = self._pairs(self._release)
         held, in_use = _ints(blocks.addresses), self._in_use()
         self._is_old = ~np.isin(held, in_use)
@@ -353,9 +354,10 @@ class _Replay:
         self._reserved = _backwards(blocks.reserved, self._changes((_TAKE, _MAP), (_GIVE, _UNMAP)))
 
     def _kinds(self) -> tuple[int, int]:
-        """What releases, and what completes a release: PyTorch can be told to leave one of them out."""
+        """What releases, and what completes a release: PyTorch can be told to leave one of them out (`skip_actions`)."""
         has_release, has_complete = (bool((self._actions == kind).any()) for kind in (_RELEASE, _COMPLETE))
-        return _RELEASE if has_release or not has_complete else _COMPLETE, _COMPLETE if has_complete else _RELEASE
+        leaves_out = not has_release and bool((self._pairs(_COMPLETE).releases >= 0).any())
+        return _COMPLETE if leaves_out else _RELEASE, _COMPLETE if has_complete else _RELEASE
 
     def _rows(self, release: int) -> Ints:
         return np.flatnonzero((self._actions == _ALLOC) | (self._actions == release))
@@ -469,7 +471,7 @@ class _Replay:
                 "sampled_ns": numbers(self._times),
                 "allocated_bytes": numbers(self._allocated),
                 "reserved_bytes": numbers(self._reserved),
-                "active_bytes": numbers(self._active, np.full(count, self._complete == _COMPLETE)),
+                "active_bytes": numbers(self._active, np.full(count, self._knows_active)),
                 "source_row": numbers(self._first - 1 + self._places),
             },
         )
