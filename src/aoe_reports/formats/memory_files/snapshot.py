@@ -343,21 +343,21 @@ class _Replay:
         self._actions, self._sizes = _ints(history.actions), _ints(history.sizes)
         self._addresses, self._places = _ints(history.addresses), _ints(history.places)
         self._times = _ints(history.times) if history.has_clock else self._places
-        self._release, self._complete = self._kinds()
-        self._knows_active = self._complete == _COMPLETE or not (self._actions == _RELEASE).any()
+        self._release = self._releasing()
+        self._knows_active = bool((self._actions == _COMPLETE).any() or not (self._actions == _RELEASE).any())
         self._released = self._pairs(self._release)
         held, in_use = _ints(blocks.addresses), self._in_use()
         self._is_old = ~np.isin(held, in_use)
         self._lost = len(in_use) - int(np.isin(in_use, held).sum())
         self._allocated = _backwards(blocks.used, self._changes((_ALLOC,), (self._release,)))
-        self._active = _backwards(blocks.used + blocks.pending, self._changes((_ALLOC,), (self._complete,)))
+        self._active = _backwards(blocks.used + blocks.pending, self._changes((_ALLOC,), (_COMPLETE,)))
         self._reserved = _backwards(blocks.reserved, self._changes((_TAKE, _MAP), (_GIVE, _UNMAP)))
 
-    def _kinds(self) -> tuple[int, int]:
-        """What releases, and what completes a release: PyTorch can be told to leave one of them out (`skip_actions`)."""
-        has_release, has_complete = (bool((self._actions == kind).any()) for kind in (_RELEASE, _COMPLETE))
-        leaves_out = not has_release and bool((self._pairs(_COMPLETE).releases >= 0).any())
-        return _COMPLETE if leaves_out else _RELEASE, _COMPLETE if has_complete else _RELEASE
+    def _releasing(self) -> int:
+        """What releases: PyTorch can be told to leave `free_requested` out (`skip_actions`)."""
+        if (self._actions == _RELEASE).any() or not (self._pairs(_COMPLETE).releases >= 0).any():
+            return _RELEASE
+        return _COMPLETE
 
     def _rows(self, release: int) -> Ints:
         return np.flatnonzero((self._actions == _ALLOC) | (self._actions == release))
@@ -408,7 +408,7 @@ class _Replay:
 
     def events(self, rank: int | None, device: int, stacks: Stacks) -> pa.Table:
         """Each allocation of the history, what it releases of older ones, then the blocks in use that are older than it."""
-        released, completed, history, blocks = self._released, self._pairs(self._complete), self._history, self._blocks
+        released, completed, history, blocks = self._released, self._pairs(_COMPLETE), self._history, self._blocks
         old = np.flatnonzero(self._is_old)
         none = np.full(len(old), -1, dtype=np.int64)
         begun = np.concatenate([released.allocations, np.full(len(released.older), -1), none])
