@@ -15,7 +15,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from aoe_reports.formats.csv.summary import TableData
-from aoe_reports.formats.memory_files.frames import constant, frame_of, numbers, words
+from aoe_reports.formats.memory_files.cells import Texts, Words, addresses_of, locations_of, row_numbers
+from aoe_reports.formats.memory_files.frames import constant, frame_of, numbers, refuse_impossible, words
 from aoe_reports.formats.memory_files.names import MEMSCOPE
 from aoe_reports.formats.memory_files.pairs import Pairs, paired
 from aoe_reports.formats.memory_files.rules import MEMORY_BEFORE, MEMORY_EXHAUSTED, MEMORY_REUSED
@@ -28,9 +29,7 @@ from aoe_reports.model.arrays.columns import (
     Mask,
     Numbering,
     bits,
-    codes,
     distinct_rows,
-    encoded,
     integers,
     keep_where,
     order_by,
@@ -72,8 +71,6 @@ _KINDS: Mapping[str, Kind] = {
 """What a part of an owner says (`PTA@model@weight`, `CANN@HCCL`)."""
 _NAMES_NOBODY = re.compile(r"(?:PTA|PTA_WORKSPACE|ATB|MINDSPORE|CANN)?(?:@ops(?:@aten)?|@UNKNOWN)?")
 _OPERATOR = re.compile(r"torch\._ops\.(\w+)\.(\w+)(?:\.\w+)?")
-_HEX = re.compile(r"0x[0-9a-fA-F]{1,16}")
-_DECIMAL = re.compile(r"\d{1,19}", re.ASCII)
 _DEVICE = re.compile(r"\d{1,6}", re.ASCII)
 
 
@@ -99,53 +96,6 @@ def _with(recording: MemoryRecording, findings: tuple[Finding, ...]) -> MemoryRe
 
 
 @dataclass(frozen=True, slots=True)
-class _Words:
-    """A column of words: the place of each row's word among all that occur, -1 where there is none."""
-
-    places: Ints
-    words: list[str]
-
-    @classmethod
-    def of(cls, column: pa.ChunkedArray) -> _Words:
-        numbers_of, known = codes(column)
-        return cls(numbers_of.astype(np.int64) - 1, list(known))
-
-    def having(self, *wanted: str) -> Mask:
-        """The rows with one of some words."""
-        chosen = np.array([*(word in wanted for word in self.words), False])
-        return chosen[self.places]
-
-    def told(self, tell: Mapping[str, int]) -> Ints:
-        """A whole number for each row by its word; -1 where there is none."""
-        known = np.array([*(tell.get(word, -1) for word in self.words), -1], dtype=np.int64)
-        return known[self.places]
-
-
-@dataclass(frozen=True, slots=True)
-class _Texts:
-    """A column of which nearly every text is another: those that occur stay where Arrow has them."""
-
-    places: Ints
-    texts: pa.Array
-    """All that occur, and behind them null."""
-
-    @classmethod
-    def of(cls, column: pa.ChunkedArray) -> _Texts:
-        column = encoded(column)
-        if column.num_chunks == 0:
-            return cls(np.zeros(0, dtype=np.int64), pa.nulls(1, pa.string()))
-        places = codes(column)[0].astype(np.int64) - 1
-        return cls(
-            places, pa.concat_arrays([column.unify_dictionaries().chunk(0).dictionary, pa.nulls(1, pa.string())])
-        )
-
-    def values(self, key: str) -> pa.Array:
-        """What stands behind a key in each text: `{size:512,used:7}`, or `{"size":"512","used":"7"}` in a database."""
-        found = pc.extract_regex(self.texts, rf'[{{,"](?:{key})"?:"?(?P<value>[^,"}}]*)')
-        return pc.struct_field(found, "value")
-
-
-@dataclass(frozen=True, slots=True)
 class _Events:
     """The rows of a file in the order of time."""
 
@@ -157,13 +107,13 @@ class _Events:
     threads: Ints
     devices: Ints
     """-1 for the host, and for what belongs to all."""
-    event: _Words
-    type: _Words
-    name: _Words
+    event: Words
+    type: Words
+    name: Words
     addresses: Ints
     """-1 where there is none."""
-    attributes: _Texts
-    stack: _Words
+    attributes: Texts
+    stack: Words
     known_numbers: dict[str, tuple[Ints, Mask]] = field(default_factory=dict)
     """Of each key of attributes that was asked for, by the place of the text."""
 
@@ -179,13 +129,13 @@ class _Events:
             values, there = integers(frame[name])
             return np.where(there, values, -1)[order]
 
-        def words_in(name: str) -> _Words:
+        def words_in(name: str) -> Words:
             if name not in frame.column_names:
-                return _Words(np.full(len(order), -1), [])
-            found = _Words.of(frame[name])
-            return _Words(found.places[order], found.words)
+                return Words(np.full(len(order), -1), [])
+            found = Words.of(frame[name])
+            return Words(found.places[order], found.words)
 
-        device, attributes = words_in("device"), _Texts.of(frame["attributes"])
+        device, attributes = words_in("device"), Texts.of(frame["attributes"])
         numbered = {word: int(word) for word in device.words if _DEVICE.fullmatch(word)}
         return cls(
             data=data,
@@ -197,8 +147,8 @@ class _Events:
             event=words_in("event"),
             type=words_in("event_type"),
             name=words_in("name"),
-            addresses=_addresses(frame["address"])[order],
-            attributes=_Texts(attributes.places[order], attributes.texts),
+            addresses=addresses_of(frame["address"])[order],
+            attributes=Texts(attributes.places[order], attributes.texts),
             stack=words_in("python_stack"),
         )
 
@@ -225,10 +175,10 @@ class _Events:
         places = self.attributes.places[rows]
         return values[places], is_number[places]
 
-    def texts_in(self, rows: Ints, key: str) -> _Words:
+    def texts_in(self, rows: Ints, key: str) -> Words:
         """The same of texts."""
-        found = _Words.of(pa.chunked_array([self.attributes.values(key).dictionary_encode()]))
-        return _Words(found.places[self.attributes.places[rows]], found.words)
+        found = Words.of(pa.chunked_array([self.attributes.values(key).dictionary_encode()]))
+        return Words(found.places[self.attributes.places[rows]], found.words)
 
     def place(self, row: int) -> dict[str, int | None]:
         """Where an event stands in its file."""
@@ -264,6 +214,7 @@ class _Blocks:
     @classmethod
     def of(cls, source: _Events, rows: Ints) -> _Blocks:
         sizes, has_size = source.numbers_in(rows, "size")
+        refuse_impossible(source.data.path, sizes)
         is_allocation = source.event.having("MALLOC")[rows]
         addresses = source.addresses[rows]
         (_, _), keys = distinct_rows(source.type.places[rows].astype(np.int64), addresses)
@@ -312,7 +263,7 @@ class _Blocks:
                 "component": _components(source, at),
                 "owner": owners,
                 "kind": kinds,
-                "location": _locations(source.stack, np.where(begun >= 0, source.stack.places[at], -1)),
+                "location": locations_of(source.stack, np.where(begun >= 0, source.stack.places[at], -1)),
                 "address": numbers(self.addresses[shown], self.addresses[shown] >= 0),
                 "size_bytes": of(self.sizes, self.has_size, shown),
                 "allocated_ns": of(times, always, begun),
@@ -321,7 +272,7 @@ class _Blocks:
                 "allocation_reserved_bytes": of(total, has_total, begun),
                 "release_allocated_bytes": of(used, has_used, ended),
                 "release_reserved_bytes": of(total, has_total, ended),
-                "source_row": numbers(_row_numbers(source.data, source.rows[at])),
+                "source_row": numbers(row_numbers(source.data, source.rows[at])),
             },
         )
 
@@ -346,40 +297,11 @@ class _Blocks:
         return words(np.where(is_known, owner, -1), known.words), words(np.where(is_known, kind, -1), kinds.words)
 
 
-def _row_numbers(data: TableData, rows: Ints) -> Ints:
-    return (rows if data.rows is None else data.rows[rows]) + 1
-
-
-def _addresses(column: pa.ChunkedArray) -> Ints:
-    found = _Texts.of(column)
-    known = np.fromiter((_address(word) for word in found.texts.to_pylist()), np.int64, len(found.texts))
-    return known[found.places]
-
-
-def _address(word: str | None) -> int:
-    """The address that a cell names, in hexadecimal since the autumn of 2025; -1 where there is none."""
-    if word is None:
-        return -1
-    base = 16 if _HEX.fullmatch(word) else 10 if _DECIMAL.fullmatch(word) else None
-    number = -1 if base is None else int(word, base)
-    return number if number < 2**63 else -1
-
-
 def _components(source: _Events, at: Ints) -> pa.ChunkedArray:
     names = [_PTA if word == _WORKSPACE else word for word in source.type.words]
     known = Numbering()
     places = np.array([*(known[name] for name in names), -1], dtype=np.int64)
     return words(places[source.type.places[at]], known.words)
-
-
-def _locations(stack: _Words, places: Ints) -> pa.ChunkedArray:
-    """Stacks with their frames joined by `;`: msMemScope writes each on a line of its own, the innermost first."""
-    known = Numbering()
-    told = [
-        ";".join(line.replace(";", ",") for line in text.split("\n") if line.strip())[:4000] for text in stack.words
-    ]
-    new = np.array([*(known[text] if text not in {"", "NA"} else -1 for text in told), -1], dtype=np.int64)
-    return words(new[places], known.words)
 
 
 def _operator(name: str) -> str:
@@ -441,7 +363,7 @@ def _samples(events: _Events, blocks: _Blocks, rows: Ints, rank: int | None, dev
             "sampled_ns": numbers(events.times[at]),
             "allocated_bytes": joined([part.allocated for part in found]),
             "reserved_bytes": joined([part.reserved for part in found]),
-            "source_row": numbers(_row_numbers(events.data, events.rows[at])),
+            "source_row": numbers(row_numbers(events.data, events.rows[at])),
         },
     )
 

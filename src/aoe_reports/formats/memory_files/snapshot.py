@@ -16,7 +16,7 @@ import numpy as np
 import pyarrow as pa
 
 from aoe_reports.formats.json.summary import read_document
-from aoe_reports.formats.memory_files.frames import constant, frame_of, numbers
+from aoe_reports.formats.memory_files.frames import constant, frame_of, numbers, refuse_impossible
 from aoe_reports.formats.memory_files.pairs import Pairs, in_use_at_end, paired
 from aoe_reports.formats.memory_files.plain_pickle import NotPlain, plain_value
 from aoe_reports.formats.memory_files.rules import (
@@ -42,7 +42,6 @@ _BYTES_PER_ENTRY = 12
 """No entry of a history or of the blocks takes less in a file; lists that stand in many places would seem to hold more."""
 _MOST = 2**52
 """Bytes of an allocation, and us since 1970: there are none of 4 PB, and none in 2112 yet."""
-_MOST_TOGETHER = 2**62
 _COMPONENT = "PTA"
 
 _ACTIONS = (
@@ -279,8 +278,9 @@ class _Reading:
     def recording(self, device: int, trace: Sequence[Any], blocks: _Blocks, first: int) -> MemoryRecording:
         """What is known of one device; its entries have the numbers from `first` on."""
         history = self.history(device, trace)
-        if sum(history.sizes) + blocks.reserved + blocks.used >= _MOST_TOGETHER:
-            raise _refused(self._file, say("its sizes add up to more than 4 EiB"))
+        refuse_impossible(
+            self._file.path, _ints(history.sizes), _ints(blocks.sizes), np.array([blocks.reserved], dtype=np.float64)
+        )
         replay = _Replay(history, blocks, first)
         self._findings += self._said(device, history, replay)
         if self._wrong > EXAMPLES_PER_RULE:
