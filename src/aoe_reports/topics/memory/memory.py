@@ -256,7 +256,7 @@ class Memory(Question[MemoryOptions, MemoryPart]):
                 of_runs=True,
                 place=1,
             ),
-            Rows(type=DeviceRow, rows=devices, key="devices", title=say("Peaks"), of_runs=True),
+            Rows(type=DeviceRow, rows=devices, key="devices", title=say("Highest memory of each device"), of_runs=True),
             Rows(
                 type=GrowthRow,
                 rows=growth,
