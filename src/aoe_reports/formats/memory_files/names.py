@@ -15,6 +15,8 @@ TRACKER = "memory_block"
 LOG = "memory_log"
 """Lines of a server of language models, or of PyTorch where it ran out of memory."""
 
+MEMORY_KINDS = frozenset({SNAPSHOT, MEMSCOPE, TRACKER, LOG})
+
 TORCH, MSMEMSCOPE, MINDSPORE, SERVER = "torch", "msmemscope", "mindspore_tracker", "server_log"
 """Who writes them."""
 
