@@ -15,12 +15,13 @@ from typing import cast, get_args
 import numpy as np
 import pyarrow as pa
 
-from aoe_reports.formats.memory import event_frame
+from aoe_reports.formats.memory import event_frame, sample_frame
 from aoe_reports.model.arrays.columns import (
     Ints,
     Mask,
     coded_in,
     codes,
+    column_of,
     distinct,
     distinct_rows,
     exact_sum,
@@ -39,6 +40,7 @@ from aoe_reports.model.topics.memory import (
     Owner,
     PoolMemory,
 )
+from aoe_reports.topics.memory.growth import growth_of
 
 MEASURES = ("allocated", "reserved", "active")
 PROFILER_SOURCES = ("operator_memory", "memory_record", "npu_mem", "npu_module_mem")
@@ -57,6 +59,11 @@ class StepSpan:
     number: int
     start_ns: int
     end_ns: int
+
+    @property
+    def bounds(self) -> tuple[int, int, int]:
+        """Number, begin and end."""
+        return self.number, self.start_ns, self.end_ns
 
 
 class StepTimes:
@@ -90,6 +97,12 @@ class Samples:
     def measure(self) -> str:
         """What a peak of it is a peak of."""
         return next(measure for measure in MEASURES if self.has(measure))
+
+    def frame(self) -> pa.Table:
+        """Those that have a time, with the columns of `memory_sample`."""
+        columns = {f"{measure}_bytes": column_of(*column) for measure, column in self.measures.items()}
+        columns["sampled_ns"] = column_of(self.times, np.ones(len(self.times), dtype=bool))
+        return sample_frame(columns, len(self.times))
 
     def has(self, measure: str) -> bool:
         """Whether any value of a measure is recorded."""
@@ -312,7 +325,7 @@ class DevicePeak:
             active_at_peak=pool.at("active", self.at_ns),
             unusable_bytes=max(unusable, default=None),
             explained=explained,
-            growth=(),
+            growth=growth_of(self._allocations.frame, pool.frame(), [one.bounds for one in steps.spans]),
             process=None if process is None else process.highest("reserved", steps),
             process_parts=() if process is None else parts_of_process(process, every, steps),
         )

@@ -15,11 +15,13 @@ from aoe_reports.model.texts import N_, say
 if TYPE_CHECKING:
     from aoe_reports.formats.sources.discovery import Discovery
     from aoe_reports.model.pictures.memory import MemoryPicture
-    from aoe_reports.model.topics.memory import DeviceMemory, Level, MemoryRecording, Owner, PoolMemory
+    from aoe_reports.model.topics.memory import DeviceMemory, Growth, Level, MemoryRecording, Owner, PoolMemory
     from aoe_reports.topics.memory.reading import ReadDevice
     from aoe_reports.topics.memory.static import GraphMemory
 
 SCOPES = N_({"allocator": "allocator", "component": "component", "process": "process", "device": "device"})
+MEANINGS = N_({"leak": "leak", "filling cache": "filling cache", "warm-up": "warm-up"})
+MEASURES = N_({"allocated": "allocated", "reserved": "reserved"})
 KINDS = N_(
     {
         "weight": "weight",
@@ -88,6 +90,25 @@ class DeviceRow:
 
 
 @row
+class GrowthRow:
+    """What grows from step to step on one device; the interval is one of 95%."""
+
+    run: str = column("Run")
+    rank_id: int | None = column("Rank", "integer")
+    device_id: int | None = column("Device", "integer", detail=True)
+    owner: str = column("What grows")
+    is_all: bool = column()
+    """Whether it is all of the component and no single owner."""
+    meaning: str = column("Meaning", "word")
+    measure: str = column("Measure", "word")
+    bytes_per_step: float = column("Per step", "size")
+    low_bytes: float = column("At least", "size")
+    high_bytes: float = column("At most", "size")
+    first_step: int = column("From step", "integer")
+    last_step: int = column("To step", "integer")
+
+
+@row
 class PoolRow:
     """The highest values of one component of one device, as one source recorded them."""
 
@@ -149,6 +170,7 @@ class MemoryPart:
     owners: list[OwnerRow] = field(default_factory=list)
     devices: list[DeviceRow] = field(default_factory=list)
     pools: list[PoolRow] = field(default_factory=list)
+    growth: list[GrowthRow] = field(default_factory=list)
     process: list[ProcessRow] = field(default_factory=list)
     static: list[StaticRow] = field(default_factory=list)
     pictures: list[MemoryPicture] = field(default_factory=list)
@@ -165,6 +187,7 @@ class Memory(Question[MemoryOptions, MemoryPart]):
     tables = (
         ("rows", OwnerRow),
         ("devices", DeviceRow),
+        ("growth", GrowthRow),
         ("process", ProcessRow),
         ("pools", PoolRow),
         ("static", StaticRow),
@@ -205,6 +228,7 @@ class Memory(Question[MemoryOptions, MemoryPart]):
             asked.notes.add(findings_of(read))
             part.devices.append(device)
             part.owners.extend(_owners(device, read.memory, chosen.top))
+            part.growth.extend(_growth(device, one) for one in read.memory.growth)
             part.process.extend(_process(device, read.memory))
             part.pools.extend(_pool(device, pool) for pool in read.memory.pools if _says(pool))
         for number, graph in graphs_of_capture(capture, asked.notes):
@@ -222,6 +246,7 @@ class Memory(Question[MemoryOptions, MemoryPart]):
         del asked
         owners = [one for _, part in parts for one in part.owners]
         devices = [one for _, part in parts for one in part.devices]
+        growth = [one for _, part in parts for one in part.growth]
         tables: tuple[Rows[Any], ...] = (
             Rows(
                 type=OwnerRow,
@@ -231,7 +256,15 @@ class Memory(Question[MemoryOptions, MemoryPart]):
                 of_runs=True,
                 place=1,
             ),
-            Rows(type=DeviceRow, rows=devices, key="devices", title=say("Peaks"), of_runs=True),
+            Rows(type=DeviceRow, rows=devices, key="devices", title=say("Highest memory of each device"), of_runs=True),
+            Rows(
+                type=GrowthRow,
+                rows=growth,
+                key="growth",
+                title=say("What grows from step to step"),
+                of_runs=True,
+                place=2,
+            ),
             Rows(
                 type=ProcessRow,
                 rows=[one for _, part in parts for one in part.process],
@@ -239,7 +272,7 @@ class Memory(Question[MemoryOptions, MemoryPart]):
                 title=say("What the process holds at its peak"),
                 sentences=sentences_of_process(devices),
                 of_runs=True,
-                place=2,
+                place=3,
             ),
             Rows(
                 type=PoolRow,
@@ -247,7 +280,7 @@ class Memory(Question[MemoryOptions, MemoryPart]):
                 key="pools",
                 title=say("Highest values of each component"),
                 of_runs=True,
-                place=3,
+                place=4,
             ),
             Rows(
                 type=StaticRow,
@@ -255,14 +288,14 @@ class Memory(Question[MemoryOptions, MemoryPart]):
                 key="static",
                 title=say("Graphs of static shapes"),
                 of_runs=True,
-                place=4,
+                place=5,
             ),
         )
         pictures = [one for _, part in parts for one in part.pictures]
         return Finished(
             tables=tables,
             sections=sections_of(devices, tables),
-            headline=headline_of(devices, owners),
+            headline=headline_of(devices, owners, growth),
             picture=max(pictures, key=lambda one: one.peak_bytes, default=None),
         )
 
@@ -353,6 +386,23 @@ def _owner(device: DeviceRow, owner: Owner) -> OwnerRow:
 
 def _share_of(size: int, whole: int) -> float:
     return round(size / whole, 6) if whole else 0.0
+
+
+def _growth(device: DeviceRow, growth: Growth) -> GrowthRow:
+    return GrowthRow(
+        run=device.run,
+        rank_id=device.rank_id,
+        device_id=device.device_id,
+        owner=say("all of {component}", component=device.component) if growth.owner is None else growth.owner,
+        is_all=growth.owner is None,
+        meaning=say(MEANINGS[growth.meaning]),
+        measure=say(MEASURES[growth.measure]),
+        bytes_per_step=round(growth.bytes_per_step, 3),
+        low_bytes=round(growth.low, 3),
+        high_bytes=round(growth.high, 3),
+        first_step=growth.first_step,
+        last_step=growth.last_step,
+    )
 
 
 def _process(device: DeviceRow, found: DeviceMemory) -> Iterator[ProcessRow]:
