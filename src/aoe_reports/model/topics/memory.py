@@ -96,6 +96,7 @@ class Growth:
     owner: str | None
     """None: all of the pool."""
     meaning: Growing
+    measure: Literal["allocated", "reserved"] = "allocated"
     bytes_per_step: float
     low: float
     high: float
