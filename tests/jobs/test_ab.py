@@ -427,3 +427,18 @@ def test_a_slow_down_within_the_margin_fails_nothing(cli: Cli, tmp_path: Path) -
     assert cli("ab", *sides).code == 1
     assert cli("ab", "--margin", "10%", *sides).code == 0
     assert cli("ab", "--metric", "typo", *sides).code == 2
+
+
+def test_files_of_builds_that_count_repeats_are_no_names(cli: Cli, tmp_path: Path) -> None:
+    """Also where builds have different numbers of repeats, as the plan asks for them."""
+    for build, time, repeats in (("b0", 10.0, 5), ("b1", 10.0, 2), ("b3", 10.5, 5)):
+        drawn = random.Random(build)
+        tmp_path.joinpath(build).mkdir()
+        for number in range(repeats):
+            document = {"avg_latency": time * (1 + drawn.gauss(0, 0.003)), "latencies": [time], "percentiles": {}}
+            tmp_path.joinpath(build, f"latency_{number}.json").write_text(json.dumps(document))
+    builds = tmp_path / "builds.txt"
+    builds.write_text("b0 b0\nb1 b1\nb2\nb3 b3\n")
+    ended = cli("ab", "--next", builds, "--format", "json")
+    assert [row["repeats"] for row in ended.json["rows"]] == [5, 2, 0, 5]
+    assert [row["build"] for row in ended.json["rows"] if row["measure"]] == ["b2"]

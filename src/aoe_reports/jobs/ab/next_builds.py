@@ -66,13 +66,11 @@ def _values(
 ) -> tuple[Quantity, Better, list[list[float]]] | None:
     """(the quantity that is searched by, which direction is good, its costs of each build): what is measured as a whole, else the first there is."""
     measured = [side for side in repeats if side]
-    names, _ = named_alike([repeats[0], [repeat for side in repeats[1:] for repeat in side]])
-    named = iter([*names[0], *names[1]])
+    names, _ = named_alike(repeats)
     of_builds: list[dict[Quantity, list[tuple[float, Better]]]] = []
-    for side in repeats:
+    for side, named in zip(repeats, names, strict=True):
         values: dict[Quantity, list[tuple[float, Better]]] = {}
-        for repeat in side:
-            common = next(named)
+        for repeat, common in zip(side, named, strict=True):
             for quantity, value in repeat.values.items():
                 values.setdefault(common[quantity], []).append((value.cost, value.better))
         of_builds.append(values)
@@ -123,6 +121,11 @@ def _headline(builds: Sequence[Build], quantity: Quantity, plan: Plan, change: f
     if plan.state == "no-single-step":
         return say("{what} did not change in one build: there are several changes, or a drift.", what=what)
     names = join(", ", [builds[index].name for index in plan.builds[:MAX_NAMED]])
+    if plan.state == "ends-not-apart" and plan.repeats is None:
+        return say(
+            "{what}: the first and the last build are not proved to differ: more than 1,000 repeats would be needed.",
+            what=what,
+        )
     more = _more_repeats(plan.repeats)
     if plan.state == "ends-not-apart":
         return say(
