@@ -14,7 +14,7 @@ from aoe_reports.formats.build_list import Build, read_builds
 from aoe_reports.jobs.ab.answer import AbAnswer
 from aoe_reports.jobs.ab.naming import named_alike
 from aoe_reports.jobs.ab.options import AbOptions
-from aoe_reports.jobs.ab.repeats import Quantity, Repeat, read_side
+from aoe_reports.jobs.ab.repeats import Quantity, Repeat, given_twice, read_side
 from aoe_reports.jobs.ab.rules import NOTHING_IN_COMMON
 from aoe_reports.jobs.ab.verdicts import FIRST
 from aoe_reports.model.findings import has, in_order
@@ -37,6 +37,7 @@ def plan_builds(
         read_side(build.paths, options, notes, executor=executor, progress=progress) if build.paths else []
         for build in builds
     ]
+    notes.add(given_twice(repeats))
     chosen = _values(repeats, options)
     if chosen is None and not has(notes.findings, "error"):
         text = say("no quantity here is measured of the first and the last build")
