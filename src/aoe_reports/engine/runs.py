@@ -27,6 +27,11 @@ def service_captures(discovery: Discovery) -> list[Capture]:
     return [capture for capture in group_captures(discovery.files) if capture.of_service]
 
 
+def memory_captures(discovery: Discovery) -> list[Capture]:
+    """Recordings of memory among the files found that no profiler made, such as snapshots of PyTorch."""
+    return [capture for capture in group_captures(discovery.files) if capture.of_memory]
+
+
 def _batches_of(service: Capture) -> Capture:
     """A service without the files that hold none of its batches."""
     return service.without(lambda file: not BATCH_KINDS.intersection(file.holds))
@@ -90,7 +95,7 @@ class LoadedCapture:
     @property
     def event_files(self) -> tuple[FoundFile, ...]:
         """Timelines, and databases that may hold events."""
-        return tuple(file for file in self.capture.files if file.may_hold_events)
+        return () if self.capture.of_memory else tuple(file for file in self.capture.files if file.may_hold_events)
 
     def source_of(self, file: FoundFile) -> int:
         """The number of one of its files."""

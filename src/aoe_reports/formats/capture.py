@@ -111,6 +111,8 @@ class Capture:
     """Whether requests and batches of a service are told here, and nothing that ran on a device."""
     services: tuple[Capture, ...] = ()
     """What profilers of services tell beside it: one of them may be the service that ran here."""
+    of_memory: bool = False
+    """Whether all here was recorded of memory alone, by something that is no profiler (`formats/memory_files`)."""
     of_cluster: bool = False
     """Whether all here was computed from the captures of several ranks."""
     named_time: str | None = None

@@ -10,6 +10,7 @@ from typing import Protocol
 
 from aoe_reports.formats.ascend import vendor as ascend
 from aoe_reports.formats.capture import Capture, Source
+from aoe_reports.formats.memory_files import vendor as memory_files
 from aoe_reports.formats.mindspore import vendor as mindspore
 from aoe_reports.formats.msopprof import vendor as msopprof
 from aoe_reports.formats.msserviceprofiler import vendor as msserviceprofiler
@@ -59,6 +60,7 @@ class Vendor(Protocol):
 
 VENDORS: dict[str, Vendor] = {
     "ascend": ascend,
+    "memory_files": memory_files,
     "mindspore": mindspore,
     "msopprof": msopprof,
     "msserviceprofiler": msserviceprofiler,

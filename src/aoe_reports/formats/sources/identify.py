@@ -10,6 +10,7 @@ from aoe_reports.formats.aoe.operator_banks import NAMED_BANKS
 from aoe_reports.formats.ascend.names import ARCHIVE_NAME, NO_TABLES, READ_ARCHIVE
 from aoe_reports.formats.benchmarks import mindie, pickles
 from aoe_reports.formats.benchmarks.registry import LOG_BYTES, begins_as_benchmark, is_benchmark_log
+from aoe_reports.formats.memory_files.names import is_snapshot, snapshot_name
 from aoe_reports.formats.msserviceprofiler import tables as msserviceprofiler
 from aoe_reports.formats.records.forms import is_header_of_records, is_parquet_of_records
 from aoe_reports.formats.rules import ARCHIVE, NOT_READ, SPARSE_FILE, UNKNOWN_FILE, UNREADABLE
@@ -124,8 +125,10 @@ def _identified(path: Path, name: FileName | None, findings: list[Finding], *, e
         findings.append(SPARSE_FILE.found(str(path), NEVER_WRITTEN))
         return None
     if name is None and _is_pickle(path, explicit=explicit):
-        findings.append(_not_read(path, pickles.WHY_NOT, explicit=explicit))
-        return None
+        if not is_snapshot(head_of(path)):
+            findings.append(_not_read(path, pickles.WHY_NOT, explicit=explicit))
+            return None
+        name = snapshot_name(path.name, "pickle")
     found = _by_content(path, size) if name is None else FoundFile(path, name, size)
     if found is not None and found.name.source != TUNER and found.name.kind not in NO_TABLES:  # said when they are read
         found = vendor_of(found.name.source).identify(found, findings) or _called_alike(found)
@@ -170,7 +173,7 @@ def _by_content(path: Path, size: int) -> FoundFile | None:
         of_records = is_parquet_of_records(path)
         return FoundFile(path, FileName("record", "parquet", "foreign"), size) if of_records else None
     text = head_of(path)
-    name = _by_words(text)
+    name = _by_words(text, path)
     if name is None and path.suffix.lower() in _LOGS and _has_results(path, size):
         name = FileName("record", "txt", "foreign")
     is_json = text.startswith(("[", "{"))
@@ -214,13 +217,15 @@ def _of_tuner(path: Path, head: str) -> FileName | None:
     return FileName(kind.kind, kind.form, TUNER) if kind is not None else None
 
 
-def _by_words(text: str) -> FileName | None:
-    """Tell an AOE result, a gradient bank or records."""
+def _by_words(text: str, path: Path) -> FileName | None:
+    """Tell an AOE result, a gradient bank, a snapshot of memory or records."""
     if '"basic"' in text and '"tuning_name"' in text:  # however it begins: a damaged one may lack its first bracket
         return FileName("sgat" if '"SGAT"' in text else "opat", "json", "aoe")
     if not text.startswith(("[", "{")):
         return None
     if '"modelhash"' in text and '"gradientSize"' in text:
         return FileName("gdat", "json", "aoe")
+    if is_snapshot(text, mark='"'):
+        return snapshot_name(path.name, "json")
     is_record = (_RECORD.search(text) or begins_as_benchmark(text)) and not _OUTPUT.match(text)
     return FileName("record", "json", "foreign") if is_record else None

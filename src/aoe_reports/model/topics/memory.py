@@ -18,19 +18,22 @@ Growing = Literal["leak", "filling cache", "warm-up"]
 
 @record
 class MemoryRecording:
-    """What one source says of the memory of one device. Frames have the columns of `memory_event` and `memory_sample`.
+    """What one file says of the memory of one device. Frames have the columns of `memory_event` and `memory_sample`.
 
-    Columns that the source cannot fill are null; capture_id and source_id are left out.
+    Columns that the source cannot fill are null. capture_id, rank_id, device_id and source_id are left out: they are the same in all rows.
     """
 
     rank_id: int | None
     device_id: int | None
     source: str
     """Kind of file: operator_memory, snapshot, msmemscope, …"""
+    path: str = ""
     events: pa.Table
     samples: pa.Table
     unusable_bytes: int | None = None
     """Reserved at the end of the recording, in blocks that hold nothing and that cannot be returned: only a snapshot says it."""
+    has_clock: bool = True
+    """False: the source tells the order of what happened, and no time; its times are numbers of events, not ns."""
     findings: tuple[Finding, ...] = ()
 
 
@@ -51,7 +54,7 @@ class Owner:
     """Who holds part of a peak. Owners of one peak add up to it, byte for byte."""
 
     name: str | None
-    """None: held since before the recording began."""
+    """None: held since before the recording began, or unexplained; of an unexplained one the component that counts what it has released."""
     kind: Kind | None
     module: str | None
     size_bytes: int
@@ -93,6 +96,7 @@ class Growth:
     owner: str | None
     """None: all of the pool."""
     meaning: Growing
+    measure: Literal["allocated", "reserved"] = "allocated"
     bytes_per_step: float
     low: float
     high: float
@@ -121,3 +125,7 @@ class DeviceMemory:
     explained: float
     """Share of changes of the recorded sum that allocations and releases explain."""
     growth: tuple[Growth, ...]
+    process: Level | None = None
+    """The most that the process held on the device, and when."""
+    process_parts: tuple[Owner, ...] = ()
+    """What components held of that then; they add up to it exactly. Empty where no component was recorded."""

@@ -1,0 +1,49 @@
+"""The kinds of these files, and what their names tell."""
+
+from __future__ import annotations
+
+import re
+
+from aoe_reports.formats.sources.found import FileName, Form
+
+SNAPSHOT = "memory_snapshot"
+"""What `torch.cuda.memory._dump_snapshot` and `torch_npu.npu.memory._dump_snapshot` write, or the same as JSON."""
+MEMSCOPE = "memscope_dump"
+"""Events of msMemScope, which was called msLeaks."""
+TRACKER = "memory_block"
+"""Blocks of MindSpore's memory tracker."""
+LOG = "memory_log"
+"""Lines of a server of language models, or of PyTorch where it ran out of memory."""
+
+TORCH, MSMEMSCOPE, MINDSPORE, SERVER = "torch", "msmemscope", "mindspore_tracker", "server_log"
+"""Who writes them."""
+
+_MEMSCOPE = re.compile(r"^(?:memscope|leaks)_dump_(?P<time>\d{1,20})\.(?P<form>csv|db)$", re.ASCII)
+_RANK = re.compile(r"rank[-_]?(?P<rank>\d{1,6})(?!\d)", re.ASCII | re.IGNORECASE)
+
+
+def parse_name(name: str, folder: str) -> FileName | None:
+    """`memscope_dump_20260101000000.csv`, `rank_0/memory_block.csv`; a snapshot and a log are called as users please."""
+    if (found := _MEMSCOPE.match(name)) is not None:
+        form: Form = "db" if found["form"] == "db" else "csv"
+        return FileName(MEMSCOPE, form, MSMEMSCOPE, time=found["time"], rank_id=rank_in(folder))
+    if name == "memory_block.csv":
+        return FileName(TRACKER, "csv", MINDSPORE, rank_id=rank_in(folder))
+    return None
+
+
+def is_snapshot(head: str, mark: str = "") -> bool:
+    """Whether a file is a snapshot, by the keys of its beginning, which stand between marks: quotes in JSON."""
+    has = {key: f"{mark}{key}{mark}" in head for key in ("segments", "total_size", "device_traces")}
+    return has["segments"] and (has["total_size"] or has["device_traces"])
+
+
+def snapshot_name(name: str, form: Form) -> FileName:
+    """What the name of a snapshot tells."""
+    return FileName(SNAPSHOT, form, TORCH, rank_id=rank_in(name))
+
+
+def rank_in(name: str) -> int | None:
+    """The rank that a name of a file or a folder tells: `snapshot_rank3.pickle`, `rank_3`."""
+    found = _RANK.search(name)
+    return int(found["rank"]) if found else None
