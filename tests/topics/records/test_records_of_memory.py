@@ -14,12 +14,13 @@ from memory_nights import MIB, write_memory_night
 
 from aoe_reports.model.topics.memory import DeviceMemory, Level, Owner, PoolMemory
 from aoe_reports.rules.schema import schema_errors
+from aoe_reports.topics.memory.measured import MeasuredMemory
 from aoe_reports.topics.records.context import RunContext
 from aoe_reports.topics.records.from_memory import MAX_OWNERS, OWNERS, records_from_memory
 from aoe_reports.topics.records.over_ranks import over_ranks
 
 
-def memory(sizes: list[int], rank: int = 0) -> DeviceMemory:
+def memory(sizes: list[int], rank: int = 0) -> MeasuredMemory:
     """A device with so many owners."""
     level = Level(size_bytes=sum(sizes), at_ns=5, step=None)
     pool = PoolMemory(
@@ -37,7 +38,7 @@ def memory(sizes: list[int], rank: int = 0) -> DeviceMemory:
         Owner(name=f"op{number}", kind=None, module=None, size_bytes=size, allocations=1, largest_bytes=size)
         for number, size in enumerate(sizes)
     ]
-    return DeviceMemory(
+    device = DeviceMemory(
         rank_id=rank,
         device_id=rank,
         pools=(pool,),
@@ -51,6 +52,7 @@ def memory(sizes: list[int], rank: int = 0) -> DeviceMemory:
         explained=1.0,
         growth=(),
     )
+    return MeasuredMemory(device, steps=0)
 
 
 CONTEXT = RunContext("20260101T000000-00000000", 1_767_225_600_000_000_000, model="net", source="msprof")
