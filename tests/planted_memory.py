@@ -154,29 +154,39 @@ class Run:
 
     def events(self) -> pa.Table:
         """As MEMORY_EVENT has them."""
-        none = (None, None, None)
-        rows = [
-            {
-                "component": "PTA",
-                "owner": block.owner,
-                "size_bytes": block.size,
-                "allocated_ns": block.allocated_ns,
-                "released_ns": block.released_ns,
-                **dict(zip(_totals("allocation"), block.at_allocation or none, strict=True)),
-                **dict(zip(_totals("release"), block.at_release or none, strict=True)),
-            }
-            for block in self.blocks
-        ]
-        return _frame(MEMORY_EVENT, rows)
+        return event_frame_of(self.blocks)
 
     def sample_rows(self) -> pa.Table:
         """As MEMORY_SAMPLE has them."""
-        names = ("allocated_bytes", "reserved_bytes", "active_bytes")
-        rows = [
-            {"scope": "allocator", "component": "PTA", "sampled_ns": ns, **dict(zip(names, totals, strict=True))}
-            for ns, totals in self.samples
-        ]
-        return _frame(MEMORY_SAMPLE, rows)
+        return sample_frame_of(self.samples)
+
+
+def event_frame_of(blocks: Sequence[Block]) -> pa.Table:
+    """Allocations as MEMORY_EVENT has them."""
+    none = (None, None, None)
+    rows = [
+        {
+            "component": "PTA",
+            "owner": block.owner,
+            "size_bytes": block.size,
+            "allocated_ns": block.allocated_ns,
+            "released_ns": block.released_ns,
+            **dict(zip(_totals("allocation"), block.at_allocation or none, strict=True)),
+            **dict(zip(_totals("release"), block.at_release or none, strict=True)),
+        }
+        for block in blocks
+    ]
+    return _frame(MEMORY_EVENT, rows)
+
+
+def sample_frame_of(samples: Sequence[tuple[int, tuple[int | None, int | None, int | None]]]) -> pa.Table:
+    """(ns, totals) as MEMORY_SAMPLE has them."""
+    names = ("allocated_bytes", "reserved_bytes", "active_bytes")
+    rows = [
+        {"scope": "allocator", "component": "PTA", "sampled_ns": ns, **dict(zip(names, totals, strict=True))}
+        for ns, totals in samples
+    ]
+    return _frame(MEMORY_SAMPLE, rows)
 
 
 def _totals(moment: str) -> list[str]:

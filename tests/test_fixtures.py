@@ -41,6 +41,7 @@ INVALID = [
 ONLY_CHECKED = {
     "phase-unknown",
     "interval-mismatch",
+    "memory-time",
     "total-mismatch",
     "forms-disagree/steps",
     "forms-disagree/task_time",

@@ -11,10 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis_profiles import seeds
-from planted_memory import HEALTHY, PLANTED, Planted, planted
+from planted_memory import HEALTHY, PLANTED, Planted, event_frame_of, planted, sample_frame_of
 
 from aoe_reports.model.topics.memory import Growth
-from aoe_reports.schema.tables import MEMORY_EVENT, MEMORY_SAMPLE
 from aoe_reports.topics.memory.growth import growth_of
 
 PLANTED_SEEDS, HEALTHY_SEEDS = 7, 15
@@ -93,18 +92,8 @@ def test_the_interval_holds_the_planted_bytes() -> None:
 
 def _levels(*levels: int) -> tuple[pa.Table, pa.Table, list[tuple[int, int, int]]]:
     """Samples alone: what is allocated in the midst of each step."""
-    empty = [{"allocated_ns": None}][:0]
-    events = pa.Table.from_pylist(
-        empty, pa.schema([(name, _TYPES.get(name, pa.int64())) for name in MEMORY_EVENT.names])
-    )
-    rows = [{"sampled_ns": 10 * step + 5, "allocated_bytes": level} for step, level in enumerate(levels)]
-    samples = pa.Table.from_pylist(
-        rows, pa.schema([(name, _TYPES.get(name, pa.int64())) for name in MEMORY_SAMPLE.names])
-    )
-    return events, samples, [(step, 10 * step, 10 * step + 9) for step in range(len(levels))]
-
-
-_TYPES = {name: pa.string() for name in ("component", "owner", "kind", "location", "scope")}
+    samples = sample_frame_of([(10 * step + 5, (level, None, None)) for step, level in enumerate(levels)])
+    return event_frame_of([]), samples, [(step, 10 * step, 10 * step + 9) for step in range(len(levels))]
 
 
 @pytest.mark.parametrize("count", range(9))
