@@ -15,12 +15,13 @@ import planted_changes  # noqa: E402 -- captures whose truth is known are there 
 import planted_modules  # noqa: E402
 import planted_pipelines  # noqa: E402
 import planted_serving  # noqa: E402
+import planted_training  # noqa: E402
 
 MAX_BYTES = 150_000
 
 
 def write_captures(folder: Path) -> None:
-    """A transformer, two runs of one that changed, a pipeline of four stages, a server."""
+    """A transformer, two runs of one that changed, a pipeline of four stages, a server, a training with its memory."""
     planted_modules.write_planted(folder / "transformer", "gallery")
     change = next(one for one in planted_changes.planted(7) if one.name == "slower link")
     planted_changes.write_pair(folder, change, 7)
@@ -28,6 +29,7 @@ def write_captures(folder: Path) -> None:
     step.run()
     planted_pipelines.write(folder / "pipeline", [step])
     planted_serving.planted("few layers", 1, 6).write(folder / "server")
+    planted_training.write_training(folder / "training")
 
 
 PICTURES: Mapping[str, tuple[str, ...]] = {

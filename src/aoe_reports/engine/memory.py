@@ -27,6 +27,7 @@ from aoe_reports.model.arrays.columns import (
 )
 from aoe_reports.model.classes import record
 from aoe_reports.model.topics.memory import MemoryRecording
+from aoe_reports.schema.tables import MEMORY_EVENT, MEMORY_SAMPLE
 
 Columns = dict[str, pa.ChunkedArray | pa.Array]
 Frames = tuple[pa.Table, pa.Table]
@@ -38,6 +39,7 @@ _NO_DEVICE = -1
 _GE, _APP, _DEVICE = "GE", "APP", "Device"
 _OF_NPU_MEM = {"app": _APP, "device": _DEVICE}
 """The events of npu_mem, as components of memory_record."""
+_OPERATORS = "operator_memory"
 _CANN = "cann::"
 """The prefix of the names of operators that GE allocated for, in exports of a framework."""
 _FRAMEWORKS = {"torch_npu": "PTA", "mindspore": "MindSpore"}
@@ -50,8 +52,8 @@ class MemoryFile:
 
     file: FoundFile
     recordings: tuple[MemoryRecording, ...]
-    rows_read: int
-    rows_reported: int
+    rows: Mapping[str, tuple[int, int]]
+    """(rows read, rows reported) by the table that the others are in."""
 
 
 def memory_recordings(capture: Capture, notes: Notes) -> list[MemoryRecording]:
@@ -64,6 +66,7 @@ def memory_files(capture: Capture, notes: Notes) -> Iterator[MemoryFile]:
     if capture.of_memory:
         yield from _of_recordings(capture, notes)
     for kind, read in _READERS.items():
+        table = MEMORY_EVENT if kind == _OPERATORS else MEMORY_SAMPLE
         for source in capture.sources(kind):
             tables: list[TableData] = []
             with notes.where_unreadable(source.files[0].path):
@@ -72,7 +75,7 @@ def memory_files(capture: Capture, notes: Notes) -> Iterator[MemoryFile]:
             for file, data in zip(source.files, tables, strict=False):
                 recordings = tuple(_by_device(capture, file, data, read))
                 yield MemoryFile(
-                    file=file, recordings=recordings, rows_read=data.rows_read, rows_reported=data.rows_reported
+                    file=file, recordings=recordings, rows={table.name: (data.rows_read, data.rows_reported)}
                 )
             if any(data.frame.num_rows for data in tables):
                 break
@@ -84,8 +87,10 @@ def _of_recordings(capture: Capture, notes: Notes) -> Iterator[MemoryFile]:
         with notes.where_unreadable(file.path):
             recordings = [replace(one, path=str(file.path)) for one in recordings_of(file)]
             notes.add(finding for recording in recordings for finding in recording.findings)
-            rows = sum(recording.events.num_rows + recording.samples.num_rows for recording in recordings)
-            yield MemoryFile(file=file, recordings=tuple(recordings), rows_read=rows, rows_reported=0)
+            events = sum(recording.events.num_rows for recording in recordings)
+            samples = sum(recording.samples.num_rows for recording in recordings)
+            rows = {MEMORY_EVENT.name: (events, 0), MEMORY_SAMPLE.name: (samples, 0)}
+            yield MemoryFile(file=file, recordings=tuple(recordings), rows=rows)
 
 
 def _by_device(capture: Capture, file: FoundFile, data: TableData, read: Reader) -> Iterator[MemoryRecording]:
@@ -195,7 +200,7 @@ _SAMPLE_COLUMNS = {
     "source_row": "source_row",
 }
 _READERS: dict[str, Reader] = {
-    "operator_memory": _operators,
+    _OPERATORS: _operators,
     "memory_record": _records,
     "npu_module_mem": _modules,
     "npu_mem": _devices,

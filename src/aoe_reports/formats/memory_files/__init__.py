@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from aoe_reports.formats.memory_files.names import LOG, SNAPSHOT
+from aoe_reports.formats.memory_files.names import LOG, MEMSCOPE, SNAPSHOT, TRACKER
 
 if TYPE_CHECKING:
     from aoe_reports.formats.sources.found import FoundFile
@@ -17,6 +17,14 @@ def recordings_of(file: FoundFile) -> list[MemoryRecording]:
         from aoe_reports.formats.memory_files.snapshot import read_snapshot  # noqa: PLC0415 -- to know a file takes no pyarrow
 
         return read_snapshot(file)
+    if file.name.kind == MEMSCOPE:
+        from aoe_reports.formats.memory_files.memscope import read_memscope  # noqa: PLC0415 -- as above
+
+        return read_memscope(file)
+    if file.name.kind == TRACKER:
+        from aoe_reports.formats.memory_files.tracker import read_tracker  # noqa: PLC0415 -- as above
+
+        return read_tracker(file)
     return []
 
 

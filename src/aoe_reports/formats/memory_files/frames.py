@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 from aoe_reports.model.arrays.columns import Ints, Mask, cells_of, column_of, column_of_words
+from aoe_reports.model.errors import ReadError
+from aoe_reports.model.texts import say
 from aoe_reports.schema.table import Table
 
+_MOST_TOGETHER = 2.0**62
 _GIVEN_LATER = frozenset({"capture_id", "source_id"})
 _TYPES = {"BIGINT": pa.int64(), "VARCHAR": pa.dictionary(pa.int32(), pa.string())}
 
@@ -20,6 +24,14 @@ def frame_of(table: Table, rows: int, columns: Mapping[str, pa.ChunkedArray]) ->
     types = {column.name: _TYPES[column.type] for column in table.columns if column.name not in _GIVEN_LATER}
     assert columns.keys() <= types.keys()
     return pa.table({name: columns.get(name, pa.nulls(rows, kind)) for name, kind in types.items()})
+
+
+def refuse_impossible(path: Path, *sizes: Ints) -> None:
+    """Raise ReadError where sizes add up to what no sum of 64 bits can hold."""
+    if sum(float(some.sum(dtype=np.float64)) for some in sizes) >= _MOST_TOGETHER:
+        raise ReadError(
+            path, say("its sizes add up to more than 4 EiB"), say("a recording of the memory of a device was expected")
+        )
 
 
 def numbers(values: Ints, there: Mask | None = None) -> pa.ChunkedArray:

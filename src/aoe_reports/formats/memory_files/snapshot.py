@@ -16,7 +16,7 @@ import numpy as np
 import pyarrow as pa
 
 from aoe_reports.formats.json.summary import read_document
-from aoe_reports.formats.memory_files.frames import constant, frame_of, numbers
+from aoe_reports.formats.memory_files.frames import constant, frame_of, numbers, refuse_impossible
 from aoe_reports.formats.memory_files.pairs import Pairs, in_use_at_end, paired
 from aoe_reports.formats.memory_files.plain_pickle import NotPlain, plain_value
 from aoe_reports.formats.memory_files.rules import (
@@ -42,7 +42,6 @@ _BYTES_PER_ENTRY = 12
 """No entry of a history or of the blocks takes less in a file; lists that stand in many places would seem to hold more."""
 _MOST = 2**52
 """Bytes of an allocation, and us since 1970: there are none of 4 PB, and none in 2112 yet."""
-_MOST_TOGETHER = 2**62
 _COMPONENT = "PTA"
 
 _ACTIONS = (
@@ -279,8 +278,9 @@ class _Reading:
     def recording(self, device: int, trace: Sequence[Any], blocks: _Blocks, first: int) -> MemoryRecording:
         """What is known of one device; its entries have the numbers from `first` on."""
         history = self.history(device, trace)
-        if sum(history.sizes) + blocks.reserved + blocks.used >= _MOST_TOGETHER:
-            raise _refused(self._file, say("its sizes add up to more than 4 EiB"))
+        refuse_impossible(
+            self._file.path, _ints(history.sizes), _ints(blocks.sizes), np.array([blocks.reserved], dtype=np.float64)
+        )
         replay = _Replay(history, blocks, first)
         self._findings += self._said(device, history, replay)
         if self._wrong > EXAMPLES_PER_RULE:
@@ -343,19 +343,21 @@ class _Replay:
         self._actions, self._sizes = _ints(history.actions), _ints(history.sizes)
         self._addresses, self._places = _ints(history.addresses), _ints(history.places)
         self._times = _ints(history.times) if history.has_clock else self._places
-        self._release, self._complete = self._kinds()
+        self._release = self._releasing()
+        self._knows_active = bool((self._actions == _COMPLETE).any() or not (self._actions == _RELEASE).any())
         self._released = self._pairs(self._release)
         held, in_use = _ints(blocks.addresses), self._in_use()
         self._is_old = ~np.isin(held, in_use)
         self._lost = len(in_use) - int(np.isin(in_use, held).sum())
         self._allocated = _backwards(blocks.used, self._changes((_ALLOC,), (self._release,)))
-        self._active = _backwards(blocks.used + blocks.pending, self._changes((_ALLOC,), (self._complete,)))
+        self._active = _backwards(blocks.used + blocks.pending, self._changes((_ALLOC,), (_COMPLETE,)))
         self._reserved = _backwards(blocks.reserved, self._changes((_TAKE, _MAP), (_GIVE, _UNMAP)))
 
-    def _kinds(self) -> tuple[int, int]:
-        """What releases, and what completes a release: PyTorch can be told to leave one of them out."""
-        has_release, has_complete = (bool((self._actions == kind).any()) for kind in (_RELEASE, _COMPLETE))
-        return _RELEASE if has_release or not has_complete else _COMPLETE, _COMPLETE if has_complete else _RELEASE
+    def _releasing(self) -> int:
+        """What releases: PyTorch can be told to leave `free_requested` out (`skip_actions`)."""
+        if (self._actions == _RELEASE).any() or not (self._pairs(_COMPLETE).releases >= 0).any():
+            return _RELEASE
+        return _COMPLETE
 
     def _rows(self, release: int) -> Ints:
         return np.flatnonzero((self._actions == _ALLOC) | (self._actions == release))
@@ -406,7 +408,7 @@ class _Replay:
 
     def events(self, rank: int | None, device: int, stacks: Stacks) -> pa.Table:
         """Each allocation of the history, what it releases of older ones, then the blocks in use that are older than it."""
-        released, completed, history, blocks = self._released, self._pairs(self._complete), self._history, self._blocks
+        released, completed, history, blocks = self._released, self._pairs(_COMPLETE), self._history, self._blocks
         old = np.flatnonzero(self._is_old)
         none = np.full(len(old), -1, dtype=np.int64)
         begun = np.concatenate([released.allocations, np.full(len(released.older), -1), none])
@@ -469,7 +471,7 @@ class _Replay:
                 "sampled_ns": numbers(self._times),
                 "allocated_bytes": numbers(self._allocated),
                 "reserved_bytes": numbers(self._reserved),
-                "active_bytes": numbers(self._active, np.full(count, self._complete == _COMPLETE)),
+                "active_bytes": numbers(self._active, np.full(count, self._knows_active)),
                 "source_row": numbers(self._first - 1 + self._places),
             },
         )

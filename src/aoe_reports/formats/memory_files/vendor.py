@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 
 from aoe_reports.formats.capture import Capture, CaptureInfo, by_folder, no_events, no_source
 from aoe_reports.formats.memory_files.names import LOG, MINDSPORE, MSMEMSCOPE, SERVER, SNAPSHOT, TORCH, parse_name
+from aoe_reports.formats.memory_files.tables import TABLES
 from aoe_reports.formats.sources.found import FoundFile, Writer
+from aoe_reports.formats.sources.head import head_of, header_of
 from aoe_reports.formats.table import Table, TaskTypes
 from aoe_reports.model.findings import Finding
 
@@ -25,15 +28,18 @@ __all__ = [
 
 writers: frozenset[Writer] = frozenset({TORCH, MSMEMSCOPE, MINDSPORE, SERVER})
 record_source = "memory"
-tables: Mapping[str, Table] = {}
+tables: Mapping[str, Table] = TABLES
 task_types = TaskTypes()
 tasks, steps, events = no_source, no_source, no_events
 
 
 def identify(file: FoundFile, findings: list[Finding]) -> FoundFile | None:  # noqa: ARG001 -- nothing is to be said
-    """A file that has to be there to be opened."""
-    with file.path.open("rb"):
-        return file
+    """A table, whose header tells, as anybody's memory_block.csv may be called so; or what has to be there to be opened."""
+    kind = file.name.kind
+    if kind not in TABLES or file.name.form == "db":
+        with file.path.open("rb"):
+            return file
+    return replace(file, holds=(kind,)) if TABLES[kind].fits(header_of(head_of(file.path))) else None
 
 
 def group(files: Iterable[FoundFile]) -> list[Capture]:

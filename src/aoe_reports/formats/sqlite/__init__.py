@@ -1,5 +1,6 @@
 """The database form of exports (.db): the same tables as from text, read-only, never locked."""
 
+from aoe_reports.formats.sqlite.plain import read_plain_table
 from aoe_reports.formats.sqlite.reader import (
     DatabaseInfo,
     clocks_of_database,
@@ -18,4 +19,5 @@ __all__ = [
     "kinds_of_database",
     "read_database",
     "read_database_events",
+    "read_plain_table",
 ]

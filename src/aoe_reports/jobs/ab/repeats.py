@@ -25,7 +25,7 @@ from aoe_reports.jobs.ab.options import AbOptions
 from aoe_reports.jobs.ab.rules import NO_REPEAT
 from aoe_reports.model.by_key import lists_by_key
 from aoe_reports.model.findings import Finding
-from aoe_reports.model.history.changes import COMPUTING, METRIC
+from aoe_reports.model.history.changes import COMPUTING, MEMORY, METRIC
 from aoe_reports.model.history.metrics import Better, Declarations, Meaning, cost_of, meaning_of
 from aoe_reports.model.texts import say
 from aoe_reports.model.timestamps import NS_PER_S
@@ -276,7 +276,7 @@ def _measurements(run: Run, declarations: Declarations) -> Iterator[Repeat]:
         first = min(records, key=lambda record: record.timestamp_ns)
         time_ns, of_file = _time_of(first, Path(run.header.path))
         metrics = [
-            (metric, meaning_of(metric.name, metric.told, declarations).better)
+            (metric, meaning_of(metric.name, metric.told, declarations))
             for record in records
             for metric in metrics_of(record.metrics)
         ]
@@ -302,9 +302,11 @@ def _measurements(run: Run, declarations: Declarations) -> Iterator[Repeat]:
                 for record, of_record in zip(records, benchmark, strict=True)
                 for key, value in of_record.items()
             },
-            no_direction=frozenset(metric.name for metric, better in metrics if better is None),
+            no_direction=frozenset(metric.name for metric, meaning in metrics if meaning.better is None),
             no_value=frozenset(
-                metric.name for metric, better in metrics if better is not None and cost_of(metric.value, better) <= 0
+                metric.name
+                for metric, meaning in metrics
+                if meaning.better is not None and cost_of(metric.value, meaning) <= 0
             )
             | {"runtime" for record in records if record.runtime_ms_mean <= 0},
             requests={metric.name: metric.value for metric, _ in metrics if metric.name in REQUESTS},
@@ -327,11 +329,11 @@ def _of_benchmark(record: Record, declarations: Declarations) -> Iterator[tuple[
     mean = Value(
         record.runtime_ms_mean, "lower", None, samples if isinstance(samples, int) else 1, record.runtime_ms_std
     )
-    if record.runtime_ms_mean > 0:
+    if record.runtime_ms_mean > 0 and record.scope != MEMORY:
         yield Quantity(record.workload, inputs, record.scope, "runtime"), mean
     for metric in metrics_of(record.metrics):
         meaning: Meaning = meaning_of(metric.name, metric.told, declarations)
-        cost = cost_of(metric.value, meaning.better)
+        cost = cost_of(metric.value, meaning)
         if meaning.better is not None and cost > 0:
             quantity = Quantity(record.workload, inputs, METRIC, metric.name, metric.name, meaning.unit)
             yield quantity, Value(cost, meaning.better)

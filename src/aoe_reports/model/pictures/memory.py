@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, get_args
 
 import numpy as np
 
 from aoe_reports.model.arrays.columns import Ints
-from aoe_reports.model.texts import N_, Text, count_of, say
-from aoe_reports.model.topics.memory import Owner
+from aoe_reports.model.texts import N_, Text
 
 Measure = Literal["reserved", "active", "allocated"]
 MEASURES: tuple[Measure, ...] = get_args(Measure)
@@ -27,9 +25,9 @@ class MemoryCurve:
     """One measure over time: each size holds until the next time."""
 
     measure: Measure
-    at_ns: tuple[int, ...]
+    at_ns: Ints
     """Since the begin of the picture, not falling."""
-    size_bytes: tuple[int, ...]
+    size_bytes: Ints
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,28 +81,4 @@ def curve_of(measure: Measure, at_ns: Ints, size_bytes: Ints, duration_ns: int, 
         last = np.append(first[1:], len(places)) - 1
         by_size = np.lexsort((places, size_bytes, pixels))
         places = np.unique(np.concatenate((first, last, by_size[first], by_size[last])))
-    return MemoryCurve(measure, tuple(at_ns[places].tolist()), tuple(size_bytes[places].tolist()))
-
-
-def parts_of(owners: Sequence[Owner]) -> tuple[MemoryPart, ...]:
-    """The largest owners of a peak, the rest as one, then what was there before and what nothing explains."""
-    named = sorted((one for one in owners if not (one.since_before or one.unexplained)), key=_by_size)
-    parts = [MemoryPart("owner", _label(one), one.size_bytes) for one in named[:MAX_PARTS]]
-    if rest := named[MAX_PARTS:]:
-        label = count_of(len(rest), "{number} more owner", "{number} more owners")
-        parts.append(MemoryPart("others", label, sum(one.size_bytes for one in rest)))
-    for one in owners:
-        if one.since_before:
-            parts.append(MemoryPart("before", say("held since before the recording"), one.size_bytes))
-        elif one.unexplained:
-            parts.append(MemoryPart("unexplained", say("not explained by allocations"), one.size_bytes))
-    return tuple(part for part in parts if part.size_bytes)
-
-
-def _by_size(owner: Owner) -> tuple[int, str, str, str]:
-    return -owner.size_bytes, owner.name or "", owner.module or "", owner.kind or ""
-
-
-def _label(owner: Owner) -> Text | str:
-    name = owner.name or owner.kind or say("no name")
-    return say("{name} in {module}", name=name, module=owner.module) if owner.module else name
+    return MemoryCurve(measure, at_ns[places], size_bytes[places])

@@ -54,7 +54,7 @@ class Owner:
     """Who holds part of a peak. Owners of one peak add up to it, byte for byte."""
 
     name: str | None
-    """None: held since before the recording began."""
+    """None: held since before the recording began, or unexplained; of an unexplained one the component that counts what it has released."""
     kind: Kind | None
     module: str | None
     size_bytes: int

@@ -7,7 +7,7 @@ from itertools import pairwise
 
 from aoe_reports.model.names import shorten_middle
 from aoe_reports.model.pictures.memory import MEASURE_WORDS, MemoryCurve, MemoryPart, MemoryPicture
-from aoe_reports.model.size_units import SIZE_UNITS, size_words
+from aoe_reports.model.size_units import size_unit, size_words
 from aoe_reports.model.texts import Language, Text, count_of, in_language, in_value, join, say
 from aoe_reports.model.time_units import time_words, unit_of
 from aoe_reports.present.drawings.charts import round_values
@@ -75,8 +75,7 @@ class _Axes:
     """Positions of times and sizes below a line of the picture."""
 
     def __init__(self, picture: MemoryPicture, top: int) -> None:
-        sizes = [size for curve in picture.curves for size in curve.size_bytes]
-        self.most = max([picture.peak_bytes, *sizes, 1])
+        self.most = max([picture.peak_bytes, *(int(curve.size_bytes.max()) for curve in picture.curves), 1])
         self.top, self.bottom = top, top + _HEIGHT
         self._across = WIDTH / max(picture.duration_ns, 1)
         self._down = _HEIGHT / (self.most * _ROOM_ABOVE)
@@ -91,7 +90,7 @@ class _Axes:
 def _chart(picture: MemoryPicture, top: int, language: Language) -> Iterator[str]:
     axes = _Axes(picture, top + _LINE)
     yield from _steps(picture, axes, language)
-    scale, unit = next((size, name) for size, name in SIZE_UNITS if axes.most >= size)
+    scale, unit = size_unit(axes.most)
     sizes = [(size, axes.y(size * scale)) for size in round_values(0, axes.most / scale)]
     yield from (f'<path class="grid" d="M0 {y:.1f}H{WIDTH}"/>' for _, y in sizes)
     yield from _curves(picture, axes)
@@ -128,14 +127,14 @@ def _curves(picture: MemoryPicture, axes: _Axes) -> Iterator[str]:
     for curve in picture.curves:
         path = _path(curve, picture.duration_ns, axes)
         if curve.measure == "allocated":
-            begin = axes.x(curve.at_ns[0])
+            begin = axes.x(int(curve.at_ns[0]))
             yield f'<path class="filled" d="{path}V{axes.bottom}H{begin:.1f}z"/>'
         yield f'<path class="curve {curve.measure}" d="{path}"/>'
 
 
 def _path(curve: MemoryCurve, duration_ns: int, axes: _Axes) -> str:
     """Each size until the next time; the last until the end."""
-    points = list(zip(curve.at_ns, curve.size_bytes, strict=True))
+    points = list(zip(curve.at_ns.tolist(), curve.size_bytes.tolist(), strict=True))
     parts = [f"M{axes.x(points[0][0]):.1f} {axes.y(points[0][1]):.1f}"]
     for (_, before), (at_ns, size) in pairwise(points):
         parts.append(f"H{axes.x(at_ns):.1f}" + (f"V{axes.y(size):.1f}" if size != before else ""))

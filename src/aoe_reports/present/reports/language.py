@@ -10,7 +10,7 @@ from typing import TypeVar, cast
 from aoe_reports.model.documents import Cell, Cells
 from aoe_reports.model.report import BarChart, Chart, Drawing, Grid, Ranking, Report, Section, Waterfall
 from aoe_reports.model.rows import Column, Kind
-from aoe_reports.model.size_units import SIZE_UNITS
+from aoe_reports.model.size_units import size_unit
 from aoe_reports.model.texts import Language, Text, in_language, in_value, say
 from aoe_reports.model.time_units import MAX_SPAN, TIME_UNITS
 from aoe_reports.present.answers import LazyRows
@@ -154,7 +154,7 @@ def _with_unit(column: Column, rows: Sequence[Cells]) -> Column:
 
 
 def _in_one_size(column: Column, largest: float) -> Column:
-    size, unit = next((unit for unit in SIZE_UNITS if largest >= unit[0]), SIZE_UNITS[-1])
+    size, unit = size_unit(largest)
     return replace(column, title=f"{column.title} ({unit})", kind="time", factor=1 / size)
 
 

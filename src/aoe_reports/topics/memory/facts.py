@@ -15,7 +15,7 @@ from typing import cast, get_args
 import numpy as np
 import pyarrow as pa
 
-from aoe_reports.formats.memory import event_frame
+from aoe_reports.formats.memory import event_frame, sample_frame
 from aoe_reports.model.arrays.columns import (
     Ints,
     Mask,
@@ -62,6 +62,11 @@ class StepSpan:
     start_ns: int
     end_ns: int
 
+    @property
+    def bounds(self) -> tuple[int, int, int]:
+        """Number, begin and end."""
+        return self.number, self.start_ns, self.end_ns
+
 
 class StepTimes:
     """The steps of a device, in order."""
@@ -95,16 +100,15 @@ class Samples:
         """What a peak of it is a peak of."""
         return next(measure for measure in MEASURES if self.has(measure))
 
+    def frame(self) -> pa.Table:
+        """Those that have a time, with the columns of `memory_sample`."""
+        columns = {f"{measure}_bytes": column_of(*column) for measure, column in self.measures.items()}
+        columns["sampled_ns"] = column_of(self.times, np.ones(len(self.times), dtype=bool))
+        return sample_frame(columns, len(self.times))
+
     def has(self, measure: str) -> bool:
         """Whether any value of a measure is recorded."""
         return bool(self.measures[measure][1].any())
-
-    def frame(self) -> pa.Table:
-        """The same as MEMORY_SAMPLE has them: times and measures."""
-        times = column_of(self.times, np.ones(len(self.times), dtype=bool))
-        return pa.table(
-            {"sampled_ns": times, **{f"{what}_bytes": column_of(*self.measures[what]) for what in MEASURES}}
-        )
 
     def highest(self, measure: str, steps: StepTimes) -> Level | None:
         """The highest value of a measure, and when it was reached first."""
@@ -172,6 +176,16 @@ class Allocations:
     def counted_at(self, times: Ints) -> Ints:
         """How much of them the recorded sum counts at each of these times."""
         return _sums_until(self.begins, self.sizes, times) - _sums_until(self.counted_until, self.sizes, times)
+
+    def counted_late(self, time: int) -> dict[str, int]:
+        """How much each component still counts at that time of what it has released."""
+        late = (self.ends <= time) & (self.counted_until > time)
+        component, components = codes(self.frame["component"])
+        return {
+            components[number - 1]: exact_sum(self.sizes[late][places])
+            for number, places in places_by(component[late])
+            if number
+        }
 
     def where_it_fits(self) -> Allocations:
         """The same, with the way to count that fits the sums beside each component's releases.
@@ -302,7 +316,7 @@ class DevicePeak:
         process = next((one for one in every if one.scope == "process" and one.has("reserved")), None)
         unusable = max((one.unusable_bytes for one in self._recordings if one.unusable_bytes is not None), default=None)
         events, samples = self._allocations.frame, pool.frame()
-        spans = [(span.number, span.start_ns, span.end_ns) for span in steps.spans]
+        spans = [one.bounds for one in steps.spans]
         short_lived = ShortLived(events, spans)
         return DeviceMemory(
             rank_id=self._recordings[0].rank_id,
@@ -338,11 +352,13 @@ def owners_at(
     owners = _grouped(allocations, alive, modules)
     place = int(np.searchsorted(balance.times, peak.at_ns, side="right")) - 1
     before = int(balance.held_before[place])
-    rest = peak.size_bytes - exact_sum(allocations.sizes[alive]) - before
+    late = allocations.counted_late(peak.at_ns)
+    rest = peak.size_bytes - exact_sum(allocations.sizes[alive]) - before - sum(late.values())
     if before:
-        owners.append(_without_name(before, since_before=True))
+        owners.append(_not_allocated(None, before, since_before=True))
     owners.sort(key=lambda owner: (-owner.size_bytes, owner.name or "", owner.module or "", owner.kind or ""))
-    return (*owners, _without_name(rest, since_before=False)) if rest else tuple(owners)
+    owners += [_not_allocated(component, size, since_before=False) for component, size in late.items()]
+    return (*owners, _not_allocated(None, rest, since_before=False)) if rest else tuple(owners)
 
 
 def parts_of_process(process: Samples, every: Sequence[Samples], steps: StepTimes) -> tuple[Owner, ...]:
@@ -372,12 +388,13 @@ def parts_of_process(process: Samples, every: Sequence[Samples], steps: StepTime
     ]
     owners.sort(key=lambda owner: (-owner.size_bytes, owner.name or ""))
     rest = peak.size_bytes - sum(size for _, size in held)
-    return (*owners, _without_name(rest, since_before=False)) if rest else tuple(owners)
+    return (*owners, _not_allocated(None, rest, since_before=False)) if rest else tuple(owners)
 
 
-def _without_name(size: int, *, since_before: bool) -> Owner:
+def _not_allocated(name: str | None, size: int, *, since_before: bool) -> Owner:
+    """What no recorded allocation holds: since before the recording, counted late by a component, or not explained at all."""
     return Owner(
-        name=None,
+        name=name,
         kind=None,
         module=None,
         size_bytes=size,

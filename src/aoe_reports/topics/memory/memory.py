@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from aoe_reports.engine.ask import asking
 from aoe_reports.engine.question import CaptureOptions, Finished, Question, Request, Unit, only
@@ -14,11 +14,14 @@ from aoe_reports.model.texts import N_, say
 
 if TYPE_CHECKING:
     from aoe_reports.formats.sources.discovery import Discovery
-    from aoe_reports.model.topics.memory import DeviceMemory, Level, MemoryRecording, Owner, PoolMemory
+    from aoe_reports.model.pictures.memory import MemoryPicture
+    from aoe_reports.model.topics.memory import DeviceMemory, Growth, Level, MemoryRecording, Owner, PoolMemory
     from aoe_reports.topics.memory.reading import ReadDevice
     from aoe_reports.topics.memory.static import GraphMemory
 
 SCOPES = N_({"allocator": "allocator", "component": "component", "process": "process", "device": "device"})
+MEANINGS = N_({"leak": "leak", "filling cache": "filling cache", "warm-up": "warm-up"})
+MEASURES = N_({"allocated": "allocated", "reserved": "reserved"})
 KINDS = N_(
     {
         "weight": "weight",
@@ -87,6 +90,25 @@ class DeviceRow:
 
 
 @row
+class GrowthRow:
+    """What grows from step to step on one device; the interval is one of 95%."""
+
+    run: str = column("Run")
+    rank_id: int | None = column("Rank", "integer")
+    device_id: int | None = column("Device", "integer", detail=True)
+    owner: str = column("What grows")
+    is_all: bool = column()
+    """Whether it is all of the component and no single owner."""
+    meaning: str = column("Meaning", "word")
+    measure: str = column("Measure", "word")
+    bytes_per_step: float = column("Per step", "size")
+    low_bytes: float = column("At least", "size")
+    high_bytes: float = column("At most", "size")
+    first_step: int = column("From step", "integer")
+    last_step: int = column("To step", "integer")
+
+
+@row
 class PoolRow:
     """The highest values of one component of one device, as one source recorded them."""
 
@@ -148,8 +170,11 @@ class MemoryPart:
     owners: list[OwnerRow] = field(default_factory=list)
     devices: list[DeviceRow] = field(default_factory=list)
     pools: list[PoolRow] = field(default_factory=list)
+    growth: list[GrowthRow] = field(default_factory=list)
     process: list[ProcessRow] = field(default_factory=list)
     static: list[StaticRow] = field(default_factory=list)
+    pictures: list[MemoryPicture] = field(default_factory=list)
+    """That of the device with the highest peak."""
 
 
 class Memory(Question[MemoryOptions, MemoryPart]):
@@ -162,12 +187,14 @@ class Memory(Question[MemoryOptions, MemoryPart]):
     tables = (
         ("rows", OwnerRow),
         ("devices", DeviceRow),
+        ("growth", GrowthRow),
         ("process", ProcessRow),
         ("pools", PoolRow),
         ("static", StaticRow),
     )
     form_help = "Output format; csv has only the owners of the peaks."
     nothing = "no memory of a device is recorded here"
+    has_picture = True
 
     def units(self, files: Discovery, asked: Request[MemoryOptions]) -> Sequence[Unit]:
         """Every capture, and recordings of memory that no profiler made."""
@@ -179,6 +206,7 @@ class Memory(Question[MemoryOptions, MemoryPart]):
 
     def map_unit(self, unit: Unit, asked: Request[MemoryOptions]) -> MemoryPart:
         """The memory of each device of a capture."""
+        from aoe_reports.topics.memory.picture import picture_of
         from aoe_reports.topics.memory.reading import devices_of, disagreements_of, graphs_of_capture
         from aoe_reports.topics.memory.words import findings_of
 
@@ -191,11 +219,16 @@ class Memory(Question[MemoryOptions, MemoryPart]):
         def is_chosen(one: MemoryRecording) -> bool:
             return chosen.rank in {None, one.rank_id} and chosen.device in {None, one.device_id}
 
-        for read in devices_of(capture, asked.notes, is_chosen, chosen.step):
+        devices = devices_of(capture, asked.notes, is_chosen, chosen.step)
+        if devices:
+            highest = max(devices, key=lambda read: read.memory.peak.size_bytes)
+            part.pictures.append(picture_of(highest))
+        for read in devices:
             device = _device(unit.run, read)
             asked.notes.add(findings_of(read))
             part.devices.append(device)
             part.owners.extend(_owners(device, read.memory, chosen.top))
+            part.growth.extend(_growth(device, one) for one in read.memory.growth)
             part.process.extend(_process(device, read.memory))
             part.pools.extend(_pool(device, pool) for pool in read.memory.pools if _says(pool))
         for number, graph in graphs_of_capture(capture, asked.notes):
@@ -207,49 +240,63 @@ class Memory(Question[MemoryOptions, MemoryPart]):
 
     def finish(self, parts: Sequence[tuple[Unit, MemoryPart]], asked: Request[MemoryOptions]) -> Finished:
         """The devices, who holds their peaks, and every component."""
+        from aoe_reports.topics.memory.memory_of_ranks import sections_of
         from aoe_reports.topics.memory.words import headline_of, sentences_of, sentences_of_process
 
         del asked
         owners = [one for _, part in parts for one in part.owners]
         devices = [one for _, part in parts for one in part.devices]
-        return Finished(
-            tables=(
-                Rows(
-                    type=OwnerRow,
-                    rows=owners,
-                    title=say("Who holds the peak"),
-                    sentences=sentences_of(devices),
-                    of_runs=True,
-                    place=1,
-                ),
-                Rows(type=DeviceRow, rows=devices, key="devices", title=say("Peaks"), of_runs=True),
-                Rows(
-                    type=ProcessRow,
-                    rows=[one for _, part in parts for one in part.process],
-                    key="process",
-                    title=say("What the process holds at its peak"),
-                    sentences=sentences_of_process(devices),
-                    of_runs=True,
-                    place=2,
-                ),
-                Rows(
-                    type=PoolRow,
-                    rows=[one for _, part in parts for one in part.pools],
-                    key="pools",
-                    title=say("Highest values of each component"),
-                    of_runs=True,
-                    place=3,
-                ),
-                Rows(
-                    type=StaticRow,
-                    rows=[one for _, part in parts for one in part.static],
-                    key="static",
-                    title=say("Graphs of static shapes"),
-                    of_runs=True,
-                    place=4,
-                ),
+        growth = [one for _, part in parts for one in part.growth]
+        tables: tuple[Rows[Any], ...] = (
+            Rows(
+                type=OwnerRow,
+                rows=owners,
+                title=say("Who holds the peak"),
+                sentences=sentences_of(devices),
+                of_runs=True,
+                place=1,
             ),
-            headline=headline_of(devices, owners),
+            Rows(type=DeviceRow, rows=devices, key="devices", title=say("Highest memory of each device"), of_runs=True),
+            Rows(
+                type=GrowthRow,
+                rows=growth,
+                key="growth",
+                title=say("What grows from step to step"),
+                of_runs=True,
+                place=2,
+            ),
+            Rows(
+                type=ProcessRow,
+                rows=[one for _, part in parts for one in part.process],
+                key="process",
+                title=say("What the process holds at its peak"),
+                sentences=sentences_of_process(devices),
+                of_runs=True,
+                place=3,
+            ),
+            Rows(
+                type=PoolRow,
+                rows=[one for _, part in parts for one in part.pools],
+                key="pools",
+                title=say("Highest values of each component"),
+                of_runs=True,
+                place=4,
+            ),
+            Rows(
+                type=StaticRow,
+                rows=[one for _, part in parts for one in part.static],
+                key="static",
+                title=say("Graphs of static shapes"),
+                of_runs=True,
+                place=5,
+            ),
+        )
+        pictures = [one for _, part in parts for one in part.pictures]
+        return Finished(
+            tables=tables,
+            sections=sections_of(devices, tables),
+            headline=headline_of(devices, owners, growth),
+            picture=max(pictures, key=lambda one: one.peak_bytes, default=None),
         )
 
 
@@ -286,31 +333,35 @@ def _highest(pools: Sequence[PoolMemory], scope: str) -> int | None:
 
 
 def _owners(device: DeviceRow, found: DeviceMemory, top: int) -> Iterator[OwnerRow]:
-    """The largest owners, and all others in one row."""
-    named = [owner for owner in found.owners if owner.name is not None and not owner.unexplained]
-    listed = named[:top] if len(named) > top + 1 else named
-    others = named[len(listed) :]
-    rows = [_owner(device, owner) for owner in found.owners if owner.name is None or owner in listed]
+    """The largest owners, all others in one row, and last what is not explained."""
+    explained = [owner for owner in found.owners if not owner.unexplained]
+    named = [owner for owner in explained if owner.name is not None]
+    others = named[top:] if len(named) > top + 1 else []
+    rows = [_owner(device, owner) for owner in explained if owner not in others]
     if others:
-        rows.append(
-            OwnerRow(
-                position=0,
-                run=device.run,
-                rank_id=device.rank_id,
-                device_id=device.device_id,
-                owner=say("{count:,} others", count=len(others)),
-                kind=None,
-                module=None,
-                size_bytes=sum(owner.size_bytes for owner in others),
-                share=_share_of(sum(owner.size_bytes for owner in others), device.peak_bytes),
-                allocations=sum(owner.allocations for owner in others),
-                largest_bytes=max(owner.largest_bytes for owner in others),
-                since_before=False,
-                unexplained=False,
-            )
-        )
+        rows.append(_others(device, others))
+    rows += [_owner(device, owner) for owner in found.owners if owner.unexplained]
     for position, one in enumerate(rows, start=1):
         yield replace(one, position=position)
+
+
+def _others(device: DeviceRow, others: Sequence[Owner]) -> OwnerRow:
+    size = sum(owner.size_bytes for owner in others)
+    return OwnerRow(
+        position=0,
+        run=device.run,
+        rank_id=device.rank_id,
+        device_id=device.device_id,
+        owner=say("{count:,} others", count=len(others)),
+        kind=None,
+        module=None,
+        size_bytes=size,
+        share=_share_of(size, device.peak_bytes),
+        allocations=sum(owner.allocations for owner in others),
+        largest_bytes=max(owner.largest_bytes for owner in others),
+        since_before=False,
+        unexplained=False,
+    )
 
 
 def _owner(device: DeviceRow, owner: Owner) -> OwnerRow:
@@ -335,6 +386,23 @@ def _owner(device: DeviceRow, owner: Owner) -> OwnerRow:
 
 def _share_of(size: int, whole: int) -> float:
     return round(size / whole, 6) if whole else 0.0
+
+
+def _growth(device: DeviceRow, growth: Growth) -> GrowthRow:
+    return GrowthRow(
+        run=device.run,
+        rank_id=device.rank_id,
+        device_id=device.device_id,
+        owner=say("all of {component}", component=device.component) if growth.owner is None else growth.owner,
+        is_all=growth.owner is None,
+        meaning=say(MEANINGS[growth.meaning]),
+        measure=say(MEASURES[growth.measure]),
+        bytes_per_step=round(growth.bytes_per_step, 3),
+        low_bytes=round(growth.low, 3),
+        high_bytes=round(growth.high, 3),
+        first_step=growth.first_step,
+        last_step=growth.last_step,
+    )
 
 
 def _process(device: DeviceRow, found: DeviceMemory) -> Iterator[ProcessRow]:

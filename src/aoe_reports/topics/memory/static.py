@@ -55,7 +55,7 @@ def graphs_of(frame: pa.Table) -> Iterator[GraphMemory]:
     graphs, _ = integers(frame["graph_id"])
     sizes, first = (integers(frame[name])[0] for name in ("size_bytes", "node_index_start"))
     last, released = integers(frame["node_index_end"])
-    last = np.where(released, last, _NEVER)
+    last = np.maximum(np.where(released, last, _NEVER), first)
     usable = np.logical_and.reduce(
         [integers(frame[name])[1] for name in ("graph_id", "size_bytes", "node_index_start")]
     )

@@ -10,7 +10,7 @@ from aoe_reports.model.size_units import exact_size, size_words
 from aoe_reports.model.texts import Text, count_of, join, say
 from aoe_reports.model.topics.memory import Owner
 from aoe_reports.topics.memory.facts import PROFILER_SOURCES, disagreeing, missing_of
-from aoe_reports.topics.memory.memory import DeviceRow, OwnerRow
+from aoe_reports.topics.memory.memory import DeviceRow, GrowthRow, OwnerRow
 from aoe_reports.topics.memory.reading import ReadDevice
 from aoe_reports.topics.rules import MEMORY_DISAGREES, MEMORY_OPEN, MEMORY_UNEXPLAINED
 
@@ -22,29 +22,49 @@ _MUCH_UNEXPLAINED = 0.05
 def name_of(owner: Owner) -> str:
     """An owner as people read it."""
     if owner.unexplained:
-        return say("unexplained")
+        counted = say("released, still counted by {component}", component=owner.name)
+        return say("unexplained") if owner.name is None else counted
     if owner.name is None:
         return say("held since before the recording")
     return say("{name} (before the recording)", name=owner.name) if owner.since_before else owner.name
 
 
-def headline_of(devices: Sequence[DeviceRow], owners: Sequence[OwnerRow]) -> str:
-    """The highest peak, and the largest parts of it."""
+def headline_of(devices: Sequence[DeviceRow], owners: Sequence[OwnerRow], growth: Sequence[GrowthRow]) -> str:
+    """The highest peak, and the largest parts of it; what leaks."""
     if not devices:
         return ""
     most = max(devices, key=lambda device: device.peak_bytes)
     where = (most.run, most.rank_id, most.device_id)
-    mine = [one for one in owners if (one.run, one.rank_id, one.device_id) == where]
+    mine = [one for one in owners if (one.run, one.rank_id, one.device_id) == where and one.share >= _IN_WORDS]
     peak = say(
         "{device} peaks at {size}{step}", device=_named(most), size=size_words(most.peak_bytes), step=_step_of(most)
     )
-    parts = [say("{share:.0%} {owner}", share=one.share, owner=one.owner) for one in mine[:_IN_HEADLINE]]
+    parts = [
+        say("{share:.0%} {owner}", share=one.share, owner=one.owner)
+        for one in sorted(mine, key=lambda one: -one.share)[:_IN_HEADLINE]
+    ]
     rest = [say("{size} is reserved", size=size_words(most.reserved_bytes))] if most.reserved_bytes else []
     told = join("; ", [join(", ", parts), *rest] if parts else rest)
-    return say("{peak}: {told}.", peak=peak, told=told) if told else say("{peak}.", peak=peak)
+    first = say("{peak}: {told}.", peak=peak, told=told) if told else say("{peak}.", peak=peak)
+    leaks = [one for one in growth if one.meaning == "leak"]
+    return join(" ", [first, _of_leak(leaks)]) if leaks else first
+
+
+def _of_leak(leaks: Sequence[GrowthRow]) -> Text:
+    """The largest leak, by its owner where one is known."""
+    owned = [one for one in leaks if not one.is_all]
+    most = max(owned or leaks, key=lambda one: one.bytes_per_step)
+    return say(
+        "{owner} keeps {size} more each step, from step {first} to {last}.",
+        owner=most.owner,
+        size=size_words(most.bytes_per_step),
+        first=most.first_step,
+        last=most.last_step,
+    )
 
 
 _IN_HEADLINE = 3
+_IN_WORDS = 0.01
 
 
 def _named(device: DeviceRow) -> Text:

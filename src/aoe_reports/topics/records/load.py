@@ -40,12 +40,14 @@ from aoe_reports.model.arrays.memory import give_back
 from aoe_reports.model.findings import Finding, is_below
 from aoe_reports.model.texts import say
 from aoe_reports.model.timestamps import digits_to_ns
+from aoe_reports.model.topics.memory import DeviceMemory
 from aoe_reports.model.topics.steps import Step
 from aoe_reports.rules.forms.agreement import check_forms
 from aoe_reports.rules.forms.statistics import check_no_tasks, check_statistics
 from aoe_reports.rules.gradient_bank import check_bank_file
 from aoe_reports.rules.results.check import check_result_file
 from aoe_reports.stats.grouping import has_communication
+from aoe_reports.topics.memory.measured import measured_memory
 from aoe_reports.topics.records.from_parts import PartTime
 from aoe_reports.topics.records.from_profile import (
     TASK_FIELDS,
@@ -82,6 +84,8 @@ class CaptureData:
     sha256s: tuple[str, ...]
     first_ns: int | None
     model_name: str | None
+    memory: tuple[DeviceMemory, ...] = ()
+    """Of each device whose memory was recorded."""
 
 
 def with_shared_keys_of(data: CaptureData, keys: Keys) -> CaptureData:
@@ -122,6 +126,11 @@ class ProfileRun:
     def parts(self) -> list[PartTime]:
         """The modules, layers and phases of all ranks and devices."""
         return [part for data in self.captures for part in data.parts]
+
+    @property
+    def memory(self) -> list[DeviceMemory]:
+        """The memory of all ranks and devices."""
+        return [device for data in self.captures for device in data.memory]
 
     @property
     def steps(self) -> list[Step]:
@@ -277,6 +286,7 @@ def read_capture(capture: Capture, options: RecordOptions, look: Look | None = N
     rank_of = capture.info.rank_of
     sets = [] if frame is None else split_devices(rank_of, frame, grouped=grouped, columns=fields)
     parts, of_parts = read_parts(capture, sets, steps, options)
+    memory, of_memory = measured_memory(capture, steps)
     found = tables.read_so_far
     return CaptureData(
         capture=capture,
@@ -287,10 +297,12 @@ def read_capture(capture: Capture, options: RecordOptions, look: Look | None = N
         ),
         steps=steps,
         parts=parts,
+        memory=tuple(memory),
         findings=(
             *capture.findings,
             *findings,
             *of_parts,
+            *of_memory,
             *tables.empty_files(),
             *(finding for data in found for finding in data.findings),
         ),

@@ -1,0 +1,427 @@
+"""msMemScope's events (msLeaks until 2025), of its CSV or its database: allocations and releases, and what was recorded of pools.
+
+Events of a block are written when it is released, so rows do not stand in the order of time. Sums (`total`, `used`) are those of the pool
+right after an event; the workspace is part of the pool of PyTorch. Of what the driver allocates (HAL) no sum is written: it is added up here.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from aoe_reports.formats.csv.summary import TableData
+from aoe_reports.formats.memory_files.cells import Texts, Words, addresses_of, locations_of, row_numbers
+from aoe_reports.formats.memory_files.frames import constant, frame_of, numbers, refuse_impossible, words
+from aoe_reports.formats.memory_files.names import MEMSCOPE
+from aoe_reports.formats.memory_files.pairs import Pairs, paired
+from aoe_reports.formats.memory_files.rules import MEMORY_BEFORE, MEMORY_EXHAUSTED, MEMORY_REUSED
+from aoe_reports.formats.memory_files.tables import MEMSCOPE_DUMP
+from aoe_reports.formats.sources.found import FoundFile
+from aoe_reports.formats.sqlite import read_plain_table
+from aoe_reports.formats.table_file import read_table_file
+from aoe_reports.model.arrays.columns import (
+    Ints,
+    Mask,
+    Numbering,
+    bits,
+    distinct_rows,
+    integers,
+    keep_where,
+    order_by,
+)
+from aoe_reports.model.findings import EXAMPLES_PER_RULE, Finding
+from aoe_reports.model.texts import Text, say
+from aoe_reports.model.topics.memory import Kind, MemoryRecording
+from aoe_reports.schema.tables import MEMORY_EVENT, MEMORY_SAMPLE
+
+_FIELDS = frozenset(
+    {
+        "id",
+        "event",
+        "event_type",
+        "name",
+        "timestamp_ns",
+        "process_id",
+        "thread_id",
+        "device",
+        "address",
+        "attributes",
+        "python_stack",
+    }
+)
+_DATABASE_TABLES = ("memscope_dump", "leaks_dump")
+_MICROSECONDS = (10**15, 10**17)
+"""Times of the first months were us below a header that says ns: as us they lie between 2001 and 5138, as ns in 1970."""
+_PTA, _WORKSPACE, _HAL = "PTA", "PTA_WORKSPACE", "HAL"
+_KINDS: Mapping[str, Kind] = {
+    "weight": "weight",
+    "gradient": "gradient",
+    "optimizer": "optimizer",
+    "optimizer_state": "optimizer",
+    "activation": "activation",
+    "kv_cache": "kv_cache",
+    "PTA_WORKSPACE": "workspace",
+    "HCCL": "communication",
+}
+"""What a part of an owner says (`PTA@model@weight`, `CANN@HCCL`)."""
+_NAMES_NOBODY = re.compile(r"(?:PTA|PTA_WORKSPACE|ATB|MINDSPORE|CANN)?(?:@ops(?:@aten)?|@UNKNOWN)?")
+_OPERATOR = re.compile(r"torch\._ops\.(\w+)\.(\w+)(?:\.\w+)?")
+_DEVICE = re.compile(r"\d{1,6}", re.ASCII)
+
+
+def read_memscope(file: FoundFile) -> list[MemoryRecording]:
+    """What one file records of each device, process by process."""
+    if file.name.form == "db":
+        data = read_plain_table(file.path, MEMSCOPE_DUMP, _DATABASE_TABLES)
+    else:
+        data = read_table_file(file, MEMSCOPE, _FIELDS, hashed=False)
+    events = _Events.of(data)
+    recordings = [_recording(file, events, rows) for rows in events.by_device()]
+    if recordings:
+        recordings[0] = _with(recordings[0], data.findings)
+        return recordings
+    empty = {name: frame_of(table, 0, {}) for name, table in (("events", MEMORY_EVENT), ("samples", MEMORY_SAMPLE))}
+    return [
+        MemoryRecording(rank_id=file.name.rank_id, device_id=None, source="msmemscope", findings=data.findings, **empty)
+    ]
+
+
+def _with(recording: MemoryRecording, findings: tuple[Finding, ...]) -> MemoryRecording:
+    return MemoryRecording(**{**vars(recording), "findings": (*findings, *recording.findings)})
+
+
+@dataclass(frozen=True, slots=True)
+class _Events:
+    """The rows of a file in the order of time."""
+
+    data: TableData
+    rows: Ints
+    """The row of each in the frame."""
+    times: Ints
+    processes: Ints
+    threads: Ints
+    devices: Ints
+    """-1 for the host, and for what belongs to all."""
+    event: Words
+    type: Words
+    name: Words
+    addresses: Ints
+    """-1 where there is none."""
+    attributes: Texts
+    stack: Words
+    known_numbers: dict[str, tuple[Ints, Mask]] = field(default_factory=dict)
+    """Of each key of attributes that was asked for, by the place of the text."""
+
+    @classmethod
+    def of(cls, data: TableData) -> _Events:
+        frame = data.frame
+        times, _ = integers(frame["timestamp_ns"])
+        if len(times) and _MICROSECONDS[0] <= times.min() and times.max() < _MICROSECONDS[1]:
+            times = times * 1000
+        order = order_by(times, integers(frame["id"])[0])
+
+        def whole(name: str) -> Ints:
+            values, there = integers(frame[name])
+            return np.where(there, values, -1)[order]
+
+        def words_in(name: str) -> Words:
+            if name not in frame.column_names:
+                return Words(np.full(len(order), -1), [])
+            found = Words.of(frame[name])
+            return Words(found.places[order], found.words)
+
+        device, attributes = words_in("device"), Texts.of(frame["attributes"])
+        numbered = {word: int(word) for word in device.words if _DEVICE.fullmatch(word)}
+        return cls(
+            data=data,
+            rows=order,
+            times=times[order],
+            processes=whole("process_id"),
+            threads=whole("thread_id"),
+            devices=device.told(numbered),
+            event=words_in("event"),
+            type=words_in("event_type"),
+            name=words_in("name"),
+            addresses=addresses_of(frame["address"])[order],
+            attributes=Texts(attributes.places[order], attributes.texts),
+            stack=words_in("python_stack"),
+        )
+
+    def by_device(self) -> Iterator[Ints]:
+        """The rows of each device of each process that tell of memory."""
+        chosen = np.flatnonzero((self.devices >= 0) & self.event.having("MALLOC", "FREE", "SNAPSHOT", "OOM_DETAIL"))
+        if not len(chosen):
+            return
+        (_, _), place = distinct_rows(self.processes[chosen], self.devices[chosen])
+        for number in range(int(place.max()) + 1):
+            yield chosen[place == number]
+
+    def numbers_in(self, rows: Ints, key: str) -> tuple[Ints, Mask]:
+        """Whole numbers that stand in the attributes of some rows under a key."""
+        if not len(rows):
+            return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=bool)
+        if key not in self.known_numbers:
+            texts = self.attributes.values(key)
+            is_number = bits(pa.chunked_array([pc.match_substring_regex(texts, r"^\d{1,18}$")]))
+            values = np.zeros(len(texts), dtype=np.int64)
+            values[is_number] = texts.filter(keep_where(is_number)).cast(pa.int64()).to_numpy()
+            self.known_numbers[key] = values, is_number
+        values, is_number = self.known_numbers[key]
+        places = self.attributes.places[rows]
+        return values[places], is_number[places]
+
+    def texts_in(self, rows: Ints, key: str) -> Words:
+        """The same of texts."""
+        found = Words.of(pa.chunked_array([self.attributes.values(key).dictionary_encode()]))
+        return Words(found.places[self.attributes.places[rows]], found.words)
+
+    def place(self, row: int) -> dict[str, int | None]:
+        """Where an event stands in its file."""
+        return {"line": self.data.line(int(self.rows[row]))}
+
+
+def _recording(file: FoundFile, events: _Events, rows: Ints) -> MemoryRecording:
+    """What is told of one device of one process."""
+    blocks = _Blocks.of(events, rows[events.event.having("MALLOC", "FREE")[rows]])
+    rank, device = file.name.rank_id, int(events.devices[rows[0]])
+    return MemoryRecording(
+        rank_id=rank,
+        device_id=device,
+        source="msmemscope",
+        events=blocks.events(rank, device),
+        samples=_samples(events, blocks, rows, rank, device),
+        findings=(*blocks.findings(str(file.path)), *_exhausted(events, rows, str(file.path))),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Blocks:
+    """Allocations and releases of one device, with what they have in common."""
+
+    source: _Events
+    rows: Ints
+    sizes: Ints
+    has_size: Mask
+    is_allocation: Mask
+    addresses: Ints
+    pairs: Pairs
+
+    @classmethod
+    def of(cls, source: _Events, rows: Ints) -> _Blocks:
+        sizes, has_size = source.numbers_in(rows, "size")
+        refuse_impossible(source.data.path, sizes)
+        is_allocation = source.event.having("MALLOC")[rows]
+        addresses = source.addresses[rows]
+        (_, _), keys = distinct_rows(source.type.places[rows].astype(np.int64), addresses)
+        return cls(source, rows, sizes, has_size, is_allocation, addresses, paired(keys, is_allocation))
+
+    def findings(self, path: str) -> Iterator[Finding]:
+        """What is odd about them."""
+        said = [(row, say("it allocates an address that is in use")) for row in self.pairs.reused]
+        said += [(row, say("it releases an address that is not in use")) for row in self.pairs.repeated]
+        places = sorted((self.source.place(int(self.rows[row]))["line"] or 0, what) for row, what in said)
+        yield from MEMORY_REUSED.found_at(path, [(what, line or None) for line, what in places])
+        if len(older := self.pairs.older):
+            size = int(self.sizes[older].sum())
+            message = say(
+                "{count:,} allocations of {size:,} bytes are older than the first entry", count=len(older), size=size
+            )
+            yield MEMORY_BEFORE.found(path, message)
+
+    def events(self, rank: int | None, device: int) -> pa.Table:
+        """Each allocation, then the releases of older ones."""
+        pairs, source = self.pairs, self.source
+        begun = np.concatenate([pairs.allocations, np.full(len(pairs.older), -1, dtype=np.int64)])
+        ended = np.concatenate([pairs.releases, pairs.older])
+        shown = np.where(begun >= 0, begun, ended)
+        at = self.rows[shown]
+        owners, kinds = self._owners(at, begun >= 0)
+        used, has_used = source.numbers_in(self.rows, "used")
+        total, has_total = source.numbers_in(self.rows, "total")
+
+        def of(values: Ints, there: Mask, rows: Ints) -> pa.ChunkedArray:
+            known = rows >= 0
+            places = np.where(known, rows, 0)
+            return numbers(
+                values[places] if len(values) else np.zeros(len(rows), dtype=np.int64),
+                known & (there[places] if len(there) else known),
+            )
+
+        times, always = source.times[self.rows], np.ones(len(self.rows), dtype=bool)
+        count = len(shown)
+        return frame_of(
+            MEMORY_EVENT,
+            count,
+            {
+                "rank_id": constant(rank, count),
+                "device_id": constant(device, count),
+                "component": _components(source, at),
+                "owner": owners,
+                "kind": kinds,
+                "location": locations_of(source.stack, np.where(begun >= 0, source.stack.places[at], -1)),
+                "address": numbers(self.addresses[shown], self.addresses[shown] >= 0),
+                "size_bytes": of(self.sizes, self.has_size, shown),
+                "allocated_ns": of(times, always, begun),
+                "released_ns": of(times, always, ended),
+                "allocation_allocated_bytes": of(used, has_used, begun),
+                "allocation_reserved_bytes": of(total, has_total, begun),
+                "release_allocated_bytes": of(used, has_used, ended),
+                "release_reserved_bytes": of(total, has_total, ended),
+                "source_row": numbers(row_numbers(source.data, source.rows[at])),
+            },
+        )
+
+    def _owners(self, at: Ints, is_known: Mask) -> tuple[pa.ChunkedArray, pa.ChunkedArray]:
+        """(whom memory was allocated for, what it holds): the tag of its owner, else the operator that ran in its thread."""
+        tags = self.source.texts_in(at, "owner")
+        running = _running(self.source)[at]
+        operators, known, kinds = self.source.name.words, Numbering(), Numbering()
+        tag_owner = [-1 if _NAMES_NOBODY.fullmatch(tag) else known[tag] for tag in tags.words]
+        plain_owner = [known[tag] if tag else -1 for tag in tags.words]
+        kind_of_tag = [-1 if (told := _kind_of(tag)) is None else kinds[told] for tag in tags.words]
+        operator_owner = {
+            place: known[_operator(operators[place])] for place in np.unique(running[running >= 0]).tolist()
+        }
+        named = np.array([*tag_owner, -1], dtype=np.int64)[tags.places]
+        by_operator = np.array([operator_owner.get(place, -1) for place in running.tolist()], dtype=np.int64)
+        last = np.array([*plain_owner, -1], dtype=np.int64)[tags.places]
+        owner = np.where(named >= 0, named, np.where(by_operator >= 0, by_operator, last))
+        kind = np.array([*kind_of_tag, -1], dtype=np.int64)[tags.places]
+        workspace = self.source.type.having(_WORKSPACE)[at]
+        kind = np.where(workspace, kinds["workspace"], kind)
+        return words(np.where(is_known, owner, -1), known.words), words(np.where(is_known, kind, -1), kinds.words)
+
+
+def _components(source: _Events, at: Ints) -> pa.ChunkedArray:
+    names = [_PTA if word == _WORKSPACE else word for word in source.type.words]
+    known = Numbering()
+    places = np.array([*(known[name] for name in names), -1], dtype=np.int64)
+    return words(places[source.type.places[at]], known.words)
+
+
+def _operator(name: str) -> str:
+    """`torch._ops.aten.addmm.default` is aten::addmm, as PyTorch's profiler calls it."""
+    found = _OPERATOR.fullmatch(name)
+    return f"{found[1]}::{found[2]}" if found else name
+
+
+def _kind_of(tag: str) -> Kind | None:
+    return next((_KINDS[part] for part in reversed(tag.split("@")) if part in _KINDS), None)
+
+
+def _running(source: _Events) -> Ints:
+    """The name of the innermost operator that runs in the thread of each event; -1 where none does.
+
+    Operators of one thread nest: the one that runs at some depth is the last that began at that depth.
+    """
+    begins = source.type.having("ATEN_START", "ATB_START")
+    change = begins.astype(np.int64) - source.type.having("ATEN_END", "ATB_END")
+    (_, _), thread = distinct_rows(source.processes, source.threads)
+    order = np.argsort(thread, kind="stable")
+    sums = np.cumsum(change[order])
+    first = np.searchsorted(thread[order], thread[order], side="left")
+    depth = np.empty(len(order), dtype=np.int64)
+    depth[order] = sums - np.where(first > 0, sums[first - 1], 0)
+    (_, _), level = distinct_rows(thread, depth)
+    by_level = np.argsort(level, kind="stable")
+    began = np.where(begins[by_level], np.arange(len(by_level)), -1)
+    latest = np.maximum.accumulate(began) if len(began) else began
+    is_same = (latest >= 0) & (level[by_level[latest]] == level[by_level])
+    running = np.full(len(order), -1, dtype=np.int64)
+    running[by_level] = np.where(is_same, source.name.places[by_level[latest]], -1)
+    return np.where(depth > 0, running, -1)
+
+
+def _samples(events: _Events, blocks: _Blocks, rows: Ints, rank: int | None, device: int) -> pa.Table:
+    """Sums of pools after their events, what is added up of the driver's, and what snapshots say of the device."""
+    parts = [_of_pools(events, blocks), _of_driver(events, blocks), *_of_snapshots(events, rows)]
+    found = [part for part in parts if len(part.at)]
+    at = np.concatenate([part.at for part in found]) if found else np.zeros(0, dtype=np.int64)
+    count = len(at)
+    scopes, components = Numbering(), Numbering()
+
+    def joined(values: list[pa.ChunkedArray]) -> pa.ChunkedArray:
+        return pa.chunked_array([chunk for value in values for chunk in value.chunks], pa.int64())
+
+    scope = [np.full(len(part.at), scopes[part.scope]) for part in found]
+    component = [np.array([components[name] for name in part.components], dtype=np.int64) for part in found]
+    return frame_of(
+        MEMORY_SAMPLE,
+        count,
+        {
+            "rank_id": constant(rank, count),
+            "device_id": constant(device, count),
+            "scope": words(np.concatenate([*scope, np.zeros(0, dtype=np.int64)]).astype(np.int64), scopes.words),
+            "component": words(
+                np.concatenate([*component, np.zeros(0, dtype=np.int64)]).astype(np.int64), components.words
+            ),
+            "sampled_ns": numbers(events.times[at]),
+            "allocated_bytes": joined([part.allocated for part in found]),
+            "reserved_bytes": joined([part.reserved for part in found]),
+            "source_row": numbers(row_numbers(events.data, events.rows[at])),
+        },
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """Samples of one kind."""
+
+    at: Ints
+    """Their events."""
+    scope: str
+    components: list[str]
+    allocated: pa.ChunkedArray
+    reserved: pa.ChunkedArray
+
+
+def _of_pools(events: _Events, blocks: _Blocks) -> _Part:
+    used, has_used = events.numbers_in(blocks.rows, "used")
+    total, has_total = events.numbers_in(blocks.rows, "total")
+    told = has_used & has_total
+    at = blocks.rows[told]
+    names = [_PTA if word == _WORKSPACE else word for word in events.type.words]
+    components = [names[place] for place in events.type.places[at].tolist()]
+    return _Part(at, "allocator", components, numbers(used[told]), numbers(total[told]))
+
+
+def _of_driver(events: _Events, blocks: _Blocks) -> _Part:
+    chosen = events.type.having(_HAL)[blocks.rows]
+    signed = np.where(blocks.is_allocation, blocks.sizes, -blocks.sizes)[chosen]
+    older = np.isin(blocks.pairs.older, np.flatnonzero(chosen))
+    before = int(blocks.sizes[blocks.pairs.older[older]].sum())
+    sums = np.cumsum(signed, dtype=np.int64) + before
+    nothing = np.zeros(len(sums), dtype=bool)
+    return _Part(blocks.rows[chosen], "process", [_HAL] * len(sums), numbers(sums, nothing), numbers(sums))
+
+
+def _of_snapshots(events: _Events, rows: Ints) -> Iterator[_Part]:
+    at = rows[events.event.having("SNAPSHOT")[rows]]
+    allocated, has_allocated = events.numbers_in(at, "allocated")
+    reserved, has_reserved = events.numbers_in(at, "reserved")
+    yield _Part(at, "allocator", [_PTA] * len(at), numbers(allocated, has_allocated), numbers(reserved, has_reserved))
+    total, has_total = events.numbers_in(at, "total(?:_mem)?")
+    free, has_free = events.numbers_in(at, "free(?:_mem)?")
+    nothing = np.zeros(len(at), dtype=bool)
+    yield _Part(
+        at, "device", ["device"] * len(at), numbers(total, nothing), numbers(total - free, has_total & has_free)
+    )
+
+
+def _exhausted(events: _Events, rows: Ints, path: str) -> Iterator[Finding]:
+    """Allocations that failed."""
+    at = rows[events.type.having("OOM_TRIGGER")[rows]]
+    asked, _ = events.numbers_in(at, "req_size")
+    functions = events.texts_in(at, "func")
+    for place, row in enumerate(at.tolist()[:EXAMPLES_PER_RULE]):
+        message: Text = say(
+            "out of memory: {function} asked for {asked:,} bytes",
+            function=[*functions.words, "?"][functions.places[place]],
+            asked=int(asked[place]),
+        )
+        yield MEMORY_EXHAUSTED.found(path, message, events.place(row)["line"])
