@@ -110,13 +110,6 @@ class Samples:
         """Whether any value of a measure is recorded."""
         return bool(self.measures[measure][1].any())
 
-    def frame(self) -> pa.Table:
-        """The same as MEMORY_SAMPLE has them: times and measures."""
-        times = column_of(self.times, np.ones(len(self.times), dtype=bool))
-        return pa.table(
-            {"sampled_ns": times, **{f"{what}_bytes": column_of(*self.measures[what]) for what in MEASURES}}
-        )
-
     def highest(self, measure: str, steps: StepTimes) -> Level | None:
         """The highest value of a measure, and when it was reached first."""
         return _highest(self.times, *self.measures[measure], steps) if self.has(measure) else None
@@ -323,7 +316,7 @@ class DevicePeak:
         process = next((one for one in every if one.scope == "process" and one.has("reserved")), None)
         unusable = max((one.unusable_bytes for one in self._recordings if one.unusable_bytes is not None), default=None)
         events, samples = self._allocations.frame, pool.frame()
-        spans = [(span.number, span.start_ns, span.end_ns) for span in steps.spans]
+        spans = [one.bounds for one in steps.spans]
         short_lived = ShortLived(events, spans)
         return DeviceMemory(
             rank_id=self._recordings[0].rank_id,
