@@ -9,7 +9,7 @@ from aoe_reports.model.rank_spread import MIN_RANKS
 from aoe_reports.model.size_units import exact_size, size_words
 from aoe_reports.model.texts import Text, count_of, join, say
 from aoe_reports.model.topics.memory import Owner
-from aoe_reports.topics.memory.facts import PROFILER_SOURCES, disagreeing, missing_of
+from aoe_reports.topics.memory.facts import PROFILER_SOURCES, missing_of
 from aoe_reports.topics.memory.memory import DeviceRow, GrowthRow, OwnerRow
 from aoe_reports.topics.memory.reading import ReadDevice
 from aoe_reports.topics.rules import MEMORY_DISAGREES, MEMORY_OPEN, MEMORY_UNEXPLAINED
@@ -172,7 +172,7 @@ def _of_open_ends(read: ReadDevice) -> Iterator[Finding]:
 
 def _of_sources(read: ReadDevice) -> Iterator[Finding]:
     """Peaks of the same component in two sources, which differ."""
-    for name, first, second in disagreeing(read.recordings):
+    for name, first, second in read.peak.disagreeing():
         yield MEMORY_DISAGREES.found(
             _path(read),
             say(
