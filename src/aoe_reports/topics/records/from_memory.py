@@ -11,6 +11,8 @@ from aoe_reports.model.documents import Json
 from aoe_reports.model.history.changes import MEMORY
 from aoe_reports.model.history.metrics import BYTE_UNIT, GROWTH, GROWTH_UNIT, MEDIAN_PEAK, PEAK_ALLOCATED, PEAK_RESERVED
 from aoe_reports.model.topics.memory import DeviceMemory, Owner, PoolMemory
+from aoe_reports.topics.memory.gains import MIN_STEPS
+from aoe_reports.topics.memory.measured import MeasuredMemory
 from aoe_reports.topics.records.context import RunContext
 from aoe_reports.topics.records.from_profile import NS_PER_MS
 
@@ -20,9 +22,10 @@ OWNERS: Final = "peak_owners"
 """The metric of a record that lists them: no number, so it is no series."""
 
 
-def records_from_memory(context: RunContext, devices: Iterable[DeviceMemory]) -> Iterator[Record]:
+def records_from_memory(context: RunContext, measured: Iterable[MeasuredMemory]) -> Iterator[Record]:
     """A record a device; its run time is the time in which memory was recorded."""
-    for device in devices:
+    for one in measured:
+        device = one.device
         pool = peak_pool(device)
         if pool is None:
             continue
@@ -34,7 +37,7 @@ def records_from_memory(context: RunContext, devices: Iterable[DeviceMemory]) ->
             runtime_ms_mean=total_ns / NS_PER_MS,
             runtime_ms_std=None,
             metadata=context.metadata,
-            metrics=_metrics(device, pool),
+            metrics=_metrics(one, pool),
             scope=MEMORY,
             source=context.source,
             rank_id=device.rank_id,
@@ -49,19 +52,22 @@ def peak_pool(device: DeviceMemory) -> PoolMemory | None:
     return next((pool for pool in device.pools if pool.component == device.peak_pool), None)
 
 
-def _metrics(device: DeviceMemory, pool: PoolMemory) -> dict[str, Json]:
+def _metrics(measured: MeasuredMemory, pool: PoolMemory) -> dict[str, Json]:
+    device = measured.device
     metrics: dict[str, Json] = {PEAK_ALLOCATED: _number(device.peak.size_bytes)}
     if pool.reserved is not None:
         metrics[PEAK_RESERVED] = _number(pool.reserved.size_bytes)
-    growth = growth_of(device)
-    if growth is not None:
-        metrics[GROWTH] = _number(growth, GROWTH_UNIT)
+    if measured.steps > MIN_STEPS:
+        metrics[GROWTH] = _number(growth_of(device), GROWTH_UNIT)
     return {**metrics, "peak_pool": device.peak_pool, OWNERS: _owners(device.owners)}
 
 
-def growth_of(device: DeviceMemory) -> float | None:
-    """Bytes a step by which all of the pool grows; null where there are too few steps to say so."""
-    return next((one.bytes_per_step for one in device.growth if one.owner is None and one.meaning != "warm-up"), None)
+def growth_of(device: DeviceMemory) -> float:
+    """Bytes a step by which all that is allocated grows for good, as a leak or a cache that fills; 0 where it does not."""
+    lasting = [
+        one for one in device.growth if one.owner is None and one.measure == "allocated" and one.meaning != "warm-up"
+    ]
+    return max((one.bytes_per_step for one in lasting), default=0.0)
 
 
 def _number(value: float, unit: str = BYTE_UNIT) -> Json:
