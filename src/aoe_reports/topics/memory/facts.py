@@ -48,6 +48,8 @@ MEASURES = ("allocated", "reserved", "active")
 PROFILER_SOURCES = ("operator_memory", "memory_record", "npu_mem", "npu_module_mem")
 """Files of one profiler, which complete each other; any other source has its own allocations and samples."""
 _BEFORE_AND_AFTER = -(2**63), 2**63 - 1
+_AT_ONCE = 1 << 20
+"""So many samples are looked at at a time."""
 _COMMUNICATION = frozenset({"HCCL", "HCCP"})
 """Components whose memory holds what is sent and received."""
 _MOMENTS = (("allocation", "allocated_ns"), ("release", "released_ns"))
@@ -180,7 +182,11 @@ class Allocations:
 
     def counted_at(self, times: Ints) -> Ints:
         """How much of them the recorded sum counts at each of these times."""
-        return _sums_until(self.begins, self.sizes, times) - _sums_until(self.counted_until, self.sizes, times)
+        counted: Ints = np.zeros(len(times), dtype=np.int64)
+        _add_until(counted, self.begins, self.sizes, times)
+        np.negative(counted, out=counted)
+        _add_until(counted, self.counted_until, self.sizes, times)
+        return np.negative(counted, out=counted)
 
     def counted_late(self, time: int) -> dict[str, int]:
         """How much each component still counts at that time of what it has released."""
@@ -213,7 +219,7 @@ class Allocations:
     def misfit(self) -> int:
         """How much of the changes of the sums that stand beside them is not explained."""
         return sum(
-            exact_sum(np.abs(np.diff(balance_of(sums, self).unexplained)))
+            balance_of(sums, self, 0).unexplained_changes
             for sums in _by_component("", sums_beside(self.frame))
             if sums.has("allocated")
         )
@@ -230,42 +236,63 @@ def _or_else(column: pa.ChunkedArray, otherwise: int) -> Ints:
     return values if known.all() else np.where(known, values, otherwise)
 
 
-def _sums_until(times: Ints, sizes: Ints, wanted: Ints) -> Ints:
-    """The sum of the sizes until each wanted time, the time itself included."""
+def _add_until(to: Ints, times: Ints, sizes: Ints, wanted: Ints) -> None:
+    """Add the sum of the sizes until each wanted time, the time itself included."""
     if (times[1:] < times[:-1]).any():
         order = np.argsort(times, kind="stable")
         times, sizes = times[order], sizes[order]
     sums = np.zeros(len(sizes) + 1, dtype=np.int64)
     np.cumsum(sizes, out=sums[1:])
-    return sums[np.searchsorted(times, wanted, side="right")]
+    for start in range(0, len(wanted), _AT_ONCE):
+        some = slice(start, start + _AT_ONCE)
+        to[some] += sums[np.searchsorted(times, wanted[some], side="right")]
 
 
+@dataclass(frozen=True, slots=True)
 class Balance:
-    """The recorded sum of a pool at its last sample of each time, and what explains it."""
+    """How far the recorded sum of a pool is explained, and what was held since before the recording at one time.
 
-    def __init__(self, times: Ints, recorded: Ints, alive: Ints) -> None:
-        self.times, self._recorded = times, recorded
-        beyond = recorded - alive
-        self.held_before: Ints = np.maximum(np.minimum.accumulate(beyond), 0)
-        """What must have been held since before the recording: it only falls, as older memory is released, and is never below 0."""
-        self.unexplained: Ints = beyond - self.held_before
-        """What neither the recorded allocations nor older memory explains."""
+    That only falls, as older memory is released, and is never below 0; a recorded sum that rises without an allocation is not explained.
+    """
+
+    held_before: int
+    unexplained_changes: int
+    """Sum of all changes, up and down, of what is not explained."""
+    changes: int
+    """The same of the recorded sum."""
 
     @property
     def explained(self) -> float:
         """The share of all changes of the recorded sum that is explained."""
-        changes = exact_sum(np.abs(np.diff(self._recorded)))
-        wrong = exact_sum(np.abs(np.diff(self.unexplained)))
-        return max(0.0, 1 - wrong / changes) if changes else float(not wrong)
+        if not self.changes:
+            return float(not self.unexplained_changes)
+        return max(0.0, 1 - self.unexplained_changes / self.changes)
 
 
-def balance_of(samples: Samples, allocations: Allocations) -> Balance:
-    """The recorded sums of a pool against its allocations."""
-    times, values = samples.known("allocated")
+def balance_of(samples: Samples, allocations: Allocations, at_ns: int) -> Balance:
+    """The recorded sums of a pool, the last of each time, against its allocations; block by block, as there may be many."""
+    times, recorded = samples.known("allocated")
     last = np.append(times[1:] != times[:-1], True)[: len(times)]
     if not last.all():
-        times, values = times[last], values[last]
-    return Balance(times, values, allocations.counted_at(times))
+        times, recorded = times[last], recorded[last]
+    alive = allocations.counted_at(times)
+    asked = int(np.searchsorted(times, at_ns, side="right")) - 1
+    held_before, least, before = 0, _BEFORE_AND_AFTER[1], 0
+    changes = unexplained_changes = 0
+    for start in range(0, len(times), _AT_ONCE):
+        sums = recorded[start : start + _AT_ONCE]
+        beyond = sums - alive[start : start + _AT_ONCE]
+        lowest = np.minimum(np.minimum.accumulate(beyond), least)
+        held = np.maximum(lowest, 0)
+        unexplained = beyond - held
+        first = start - 1 if start else 0
+        changes += exact_sum(np.abs(np.diff(recorded[first : start + _AT_ONCE])))
+        unexplained_changes += exact_sum(np.abs(np.diff(unexplained)))
+        unexplained_changes += abs(int(unexplained[0]) - before) if start else 0
+        if start <= asked < start + len(held):
+            held_before = int(held[asked - start])
+        least, before = int(lowest[-1]), int(unexplained[-1])
+    return Balance(held_before, unexplained_changes, changes)
 
 
 class DevicePeak:
@@ -337,8 +364,8 @@ class DevicePeak:
         owners: tuple[Owner, ...] = ()
         explained = 0.0
         if self._explains:
-            balance = balance_of(pool, self._allocations)
-            owners = owners_at(peak, balance, self._allocations, self._alive, modules)
+            balance = balance_of(pool, self._allocations, self.at_ns)
+            owners = owners_at(peak, balance.held_before, self._allocations, self._alive, modules)
             explained = balance.explained
         process = next((one for one in every if one.scope == "process" and one.has("reserved")), None)
         unusable = max((one.unusable_bytes for one in self._recordings if one.unusable_bytes is not None), default=None)
@@ -373,12 +400,10 @@ def device_memory(recordings: Sequence[MemoryRecording], steps: StepTimes) -> De
 
 
 def owners_at(
-    peak: Level, balance: Balance, allocations: Allocations, alive: Mask, modules: Mapping[int, str]
+    peak: Level, before: int, allocations: Allocations, alive: Mask, modules: Mapping[int, str]
 ) -> tuple[Owner, ...]:
-    """Who holds a peak, the largest first; their sizes add up to it exactly."""
+    """Who holds a peak, the largest first; their sizes add up to it exactly. `before` is what was held since before the recording."""
     owners = _grouped(allocations, alive, modules)
-    place = int(np.searchsorted(balance.times, peak.at_ns, side="right")) - 1
-    before = int(balance.held_before[place])
     late = allocations.counted_late(peak.at_ns)
     rest = peak.size_bytes - exact_sum(allocations.sizes[alive]) - before - sum(late.values())
     if before:
