@@ -77,6 +77,7 @@ from .topics.files.profiles import Profile as Profile
 from .topics.files.profiles import read_profile as read_profile
 from .topics.host.host import host as host
 from .topics.locations.stacks import stacks as stacks
+from .topics.memory.memory import memory as memory
 from .topics.quality.quality import quality as quality
 from .topics.roofline.roofline import roofline as roofline
 from .topics.serving.serving import serving as serving

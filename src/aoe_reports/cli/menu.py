@@ -147,6 +147,7 @@ ROOT = Group(
                 "topics.communication.communication:CommunicationOfRuns", N_("Communication by group, link and rank")
             ),
             "stragglers": Entry("topics.steps.stragglers:Stragglers", N_("Ranks that the others wait for")),
+            "memory": Entry("topics.memory.memory:Memory", N_("Who holds device memory when it peaks, what grows")),
             "roofline": Entry(
                 "topics.roofline.roofline:RooflineOfRuns", N_("Operators against the peaks of the chip"), is_rare=True
             ),
@@ -174,7 +175,9 @@ ROOT = Group(
         N_("Every night"): {
             "nightly": Entry("cli.commands.nights:nightly", N_("Check, store, compare and report tonight's profiles")),
             "regressions": Entry(
-                "cli.commands.nights:regressions", N_("Regressions and improvements of the stored nights")
+                "cli.commands.nights:regressions",
+                N_("Regressions and improvements of the stored nights"),
+                is_rare=True,
             ),
             "report": Entry("cli.commands.nights:report", N_("Report one stored night"), is_rare=True),
             "site": Entry("cli.commands.nights:site", N_("Write or serve the site of the stored nights")),

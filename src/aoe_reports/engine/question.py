@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     from aoe_reports.formats.capture import Capture
     from aoe_reports.formats.sources.found import FoundFile
+    from aoe_reports.model.pictures.memory import MemoryPicture
     from aoe_reports.model.pictures.pipeline import PipelinePicture
     from aoe_reports.model.pictures.roofline import RooflinePicture
     from aoe_reports.model.pictures.stacks import StackPicture
@@ -230,8 +231,10 @@ class Finished:
     """All findings in order, where they may be too many to be put in order in memory."""
     details: Sequence[Any] = ()
     """What forms for people tell beside the tables."""
-    picture: StepPicture | WaterfallPicture | RooflinePicture | StackPicture | PipelinePicture | None = None
-    """One step, one change of it, one roofline, stacks of calls, or a pipeline, for a form that draws it."""
+    picture: (
+        StepPicture | WaterfallPicture | RooflinePicture | StackPicture | PipelinePicture | MemoryPicture | None
+    ) = None
+    """One step, one change of it, one roofline, stacks of calls, a pipeline, or memory, for a form that draws it."""
 
 
 NOTEBOOK = "aoe_reports.present.notebook"

@@ -95,7 +95,7 @@ class LoadedCapture:
     @property
     def event_files(self) -> tuple[FoundFile, ...]:
         """Timelines, and databases that may hold events."""
-        return tuple(file for file in self.capture.files if file.may_hold_events)
+        return () if self.capture.of_memory else tuple(file for file in self.capture.files if file.may_hold_events)
 
     def source_of(self, file: FoundFile) -> int:
         """The number of one of its files."""

@@ -25,6 +25,7 @@ from aoe_reports.history.runs.listing import list_history
 from aoe_reports.history.runs.stored_advice import listed_rows
 from aoe_reports.model.arrays.columns import column_of, scalar
 from aoe_reports.model.errors import AoeReportsError
+from aoe_reports.model.history.changes import MEMORY
 from aoe_reports.model.options import declared
 from aoe_reports.model.texts import say
 from aoe_reports.schema import store_tables as schema
@@ -113,13 +114,14 @@ def _metrics(database: StoreDatabase) -> Iterator[_Cells]:
     from aoe_reports.history.series.metrics import metric_series_id  # noqa: PLC0415 -- polars
 
     read = lru_cache(maxsize=4096)(metrics_in)
-    names = ("run_id", "source", "series_id", "metrics")
+    names = ("run_id", "source", "scope", "series_id", "metrics")
     for rows in _numbered(database.history, "record", names):
         some = rows.filter(pc.not_equal(rows["metrics"], scalar("{}")))
         cells = zip(*(some[name].to_pylist() for name in (_NUMBER, *names)), strict=True)
-        for number, run_id, source, series_id, text in cells:
+        for number, run_id, source, scope, series_id, text in cells:
+            has_series = source == "foreign" or scope == MEMORY
             for one in read(text):
-                series = metric_series_id(series_id, one.name) if source == "foreign" else None
+                series = metric_series_id(series_id, one.name) if has_series else None
                 yield number, run_id, one.name, one.value, one.told.unit, one.told.better, series
 
 

@@ -29,7 +29,7 @@ from aoe_reports.jobs.options import ReportOptions
 from aoe_reports.model.classes import record
 from aoe_reports.model.errors import AoeReportsError, UsageError
 from aoe_reports.model.findings import Finding, in_order
-from aoe_reports.model.history.changes import METRIC, SeriesChange
+from aoe_reports.model.history.changes import METRICS, SeriesChange
 from aoe_reports.model.history.listings import ListedVerdict
 from aoe_reports.model.history.metrics import value_of
 from aoe_reports.model.history.runs import Stored, TuningClaim
@@ -292,7 +292,7 @@ def _trend(
     series = series or next((row.series_id for row in rows), None)
     if series is None:
         return None
-    if regressions is not None and lead is not None and lead.scope == METRIC:
+    if regressions is not None and lead is not None and lead.scope in METRICS:
         return _trend_of_metric(regressions, lead)
     columns = [name for name in _TIMES if name in ROWS.names]
     table = history.records(columns, [equals("series_id", series), equals("night", night, "<=")])

@@ -17,7 +17,7 @@ from aoe_reports.rules import gradient_bank, operator_bank, profiling_options, r
 from aoe_reports.rules import rules as of_tables
 from aoe_reports.rules.forms import statistics
 from aoe_reports.rules.results import FILE_RULES, RULES
-from aoe_reports.rules.tables import rows, steps, streams
+from aoe_reports.rules.tables import memory, rows, steps, streams
 from aoe_reports.store import rules as of_the_store
 from aoe_reports.topics import rules as of_questions
 from aoe_reports.topics.communication import bucket_order, contention, packets, pipeline_steps
@@ -29,7 +29,7 @@ from aoe_reports.tuning.banks import adopt
 
 MODULES = (
     expected, of_files, of_csv, of_recordings, of_databases, of_timelines, of_captures, of_questions, of_history, of_sides, of_the_store, of_tuning, adopt,
-    of_tables, rows, steps, streams, statistics, communication, communication_fleet, contention, packets, bucket_order, pipeline_steps,
+    of_tables, rows, memory, steps, streams, statistics, communication, communication_fleet, contention, packets, bucket_order, pipeline_steps,
     gradient_bank, operator_bank, profiling_options, records, schema, preflight,
 )  # fmt: skip
 """Where rules are declared, beside those on results (`rules/results`) and those on the files of other tuners."""

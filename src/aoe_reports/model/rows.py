@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 Kind = Literal[
     "text", "sentence", "integer", "us", "ms", "s", "time", "duration", "number", "percent", "ratio", "change", "gain",
-    "state", "alarm", "word", "bars",
+    "state", "alarm", "word", "bars", "size",
 ]  # fmt: skip
 """`sentence` is read as a whole, and takes several lines in a terminal where it is long;
 `us`, `ms` and `s` are times, which people see in the unit that fits their column: it is a `time` then, or a `duration` (in
@@ -39,7 +39,8 @@ nanoseconds) where no unit fits all of its values, and each has its own;
 `change` and `gain` are signed shares, with one digit and with two; `word` is a word of ours (a severity, a cause), which is
 translated, `state` one that says how something ended, with more behind a colon, `alarm` one that says what a series does: both are
 called confirmed, a gain that was proved and a slow-down; `bars` are two lengths between 0 and 1, which show
-as a picture what other columns say in numbers: a renderer that draws nothing leaves them out."""
+as a picture what other columns say in numbers: a renderer that draws nothing leaves them out; `size` is a number of bytes, which
+people see in the unit that fits."""
 
 T = TypeVar("T")
 R_co = TypeVar("R_co", covariant=True)

@@ -19,7 +19,8 @@ from aoe_reports.model.history.causes import (
 )
 from aoe_reports.model.history.changes import (
     LOCATED,
-    METRIC,
+    MEMORY,
+    METRICS,
     MIN_STEP_SHARE,
     NOTICED,
     WHOLE,
@@ -32,6 +33,7 @@ from aoe_reports.model.history.changes import (
     by_effect,
     is_small,
 )
+from aoe_reports.model.history.memory_words import memory_change_words, owners_in_words
 from aoe_reports.model.history.metrics import loss
 from aoe_reports.model.report import Report, Section
 from aoe_reports.model.shares import signed_percent
@@ -379,7 +381,12 @@ def _suspected_words(what: str, since: str | None, *, is_faster: bool) -> Text:
 
 
 def _level_words(row: SeriesChange, since: str | None = None, ranks: int = 1) -> Text:
-    return say("{what} {change}{since}{levels}", what=subject_words(row, ranks), change=show(row.change, "change"), since=_since(since), levels=_levels(row))  # fmt: skip
+    change = show(row.change, "change")
+    if row.scope == MEMORY and row.before and row.after:
+        change = memory_change_words(row.metric, row.before, row.after)
+    level = say("{what} {change}{since}{levels}", what=subject_words(row, ranks), change=change, since=_since(since), levels=_levels(row))  # fmt: skip
+    owners = owners_in_words(row.memory)
+    return level if owners is None else join("; ", (level, owners))
 
 
 def _without_regression(changes: Sequence[SeriesChange], past: Collection[str]) -> str:
@@ -459,7 +466,7 @@ def _since(night: str | None) -> str:
 def _levels(row: SeriesChange) -> str:
     if not (row.before and row.after):
         return ""
-    if row.scope == METRIC:
+    if row.scope in METRICS:
         levels = (value_words(level, row.unit) for level in (row.before, row.after))
         return say(" ({before} → {after})", **dict(zip(("before", "after"), levels, strict=True)))
     (before, after), unit = times_in_one_unit(row.before * 1e6, row.after * 1e6)

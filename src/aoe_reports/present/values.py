@@ -12,6 +12,7 @@ from aoe_reports.model.documents import Cells
 from aoe_reports.model.history.metrics import loss
 from aoe_reports.model.rows import Column, Kind
 from aoe_reports.model.shares import signed_percent
+from aoe_reports.model.size_units import size_words
 from aoe_reports.model.texts import Text
 from aoe_reports.model.time_units import significant, time_words
 
@@ -35,6 +36,7 @@ _NUMBERS: dict[Kind, Callable[[Any], str]] = {
     "gain": lambda value: f"{value:+.2%}",
     "time": significant,
     "duration": time_words,
+    "size": size_words,
     "number": lambda value: f"{value:,.3f}",
     "us": lambda value: f"{value:,.3f}",
     "ms": lambda value: f"{value:,.6g}" if abs(value) < 1 else f"{value:,.3f}",

@@ -42,7 +42,7 @@ SOURCE = Table(
 LOADED = Table(
     "loaded",
     N_(
-        "How many rows of a file are in task or event. Of tasks: rows read = rows loaded + rows reported + rows that another file repeats."
+        "How many rows of a file are in task, event, memory_event or memory_sample. Of tasks: rows read = rows loaded + rows reported + rows that another file repeats."
     ),
     (
         Column("source_id", "File.", refers_to="source.source_id"),

@@ -13,7 +13,7 @@ from typing import Any
 
 from markupsafe import Markup, escape
 
-from aoe_reports.model.history.changes import METRIC
+from aoe_reports.model.history.changes import METRICS
 from aoe_reports.model.history.metrics import loss
 from aoe_reports.model.rows import Kind
 from aoe_reports.present.reports.series_cells import Valued, value_words
@@ -147,7 +147,7 @@ def level_text(value: float | None, one: Valued) -> str:
     """The text of such a cell; empty for none."""
     if value is None:
         return ""
-    return show(value, "time") if one.scope != METRIC else value_words(value, one.unit)
+    return show(value, "time") if one.scope not in METRICS else value_words(value, one.unit)
 
 
 def changed(value: float | None, sub: Any = None, better: str | None = "lower", *, look: str = "") -> str:

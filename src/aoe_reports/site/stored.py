@@ -51,7 +51,7 @@ from aoe_reports.history.site_facts import (
     stored_findings,
 )
 from aoe_reports.model.arrays.columns import Ints, Mask, codes, floats, keep_where
-from aoe_reports.model.history.changes import METRIC, SeriesChange, SeriesObservation
+from aoe_reports.model.history.changes import METRICS, SeriesChange, SeriesObservation
 from aoe_reports.model.history.listings import ListedVerdict
 from aoe_reports.model.history.metrics import value_levels, value_of
 from aoe_reports.model.history.runs import StepTimes, Stored, TuningClaim
@@ -699,7 +699,7 @@ def _with_metrics(
     history: History, histories: Histories, regressions: Regressions, incomplete: Sequence[str]
 ) -> Histories:
     """The histories with metrics, which have no column of their own in records."""
-    places = {row.series_id: place for place, row in enumerate(regressions.rows) if row.scope == METRIC}
+    places = {row.series_id: place for place, row in enumerate(regressions.rows) if row.scope in METRICS}
     if not places:
         return histories
     columns = [name for name in (*NEEDED, *LABELS) if name in ROWS.names]

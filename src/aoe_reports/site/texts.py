@@ -9,7 +9,7 @@ from typing import Any
 
 from aoe_reports.locale import ENGLISH, html_tag, separator_in, translated
 from aoe_reports.model.history.causes import Named, series_name
-from aoe_reports.model.history.changes import METRIC
+from aoe_reports.model.history.changes import METRICS
 from aoe_reports.model.rows import Column, columns_of
 from aoe_reports.model.texts import N_, Language, in_language
 from aoe_reports.present.values import STATES, WORDS
@@ -96,11 +96,11 @@ class Texts:
 
     def state(self, state: str, one: Named) -> str:
         """The state of a series in a word: a metric is worse, not slower."""
-        return self(_OF_METRIC[state]) if one.scope == METRIC and state in _OF_METRIC else self.word(state)
+        return self(_OF_METRIC[state]) if one.scope in METRICS and state in _OF_METRIC else self.word(state)
 
     def series(self, one: Named) -> str:
         """The name of a series."""
-        return self.translated(series_name(one)) if one.scope == METRIC else one.workload
+        return self.translated(series_name(one)) if one.scope in METRICS else one.workload
 
     def joined(self, separator: str, parts: Iterable[str]) -> str:
         """Parts with a separator between them."""

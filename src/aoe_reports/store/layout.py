@@ -24,9 +24,9 @@ FORMAT = 2
 names hold their hash.
 """
 
-NORMALISER_VERSION = 6
+NORMALISER_VERSION = 7
 """Goes up when the same files would become other rows; 3 stores advice with a profile, 4 operators of many ranks over all of them,
-5 the picture of a step, 6 shares of the steps that have tasks."""
+5 the picture of a step, 6 shares of the steps that have tasks, 7 the memory of devices."""
 
 PARTITIONS = ["kind", "month"]
 """`kind` is run, record, rank, finding, advice, change, ack or verdict."""

@@ -74,3 +74,14 @@ WORKLOAD_CONFLICT = RUNS.rule(
     "the workload whose series it would share",
 )
 WORKLOAD_FROM = RUNS.rule("workload-from", "warning", "the pattern of --workload-from does not fit the path")
+MEMORY_UNEXPLAINED = RUNS.rule(
+    "memory-unexplained",
+    "warning",
+    "recorded sums of memory change by more than the recorded allocations and releases explain",
+)
+MEMORY_DISAGREES = RUNS.rule(
+    "memory-disagrees", "warning", "two sources of the same capture say different things of the same memory"
+)
+MEMORY_OPEN = RUNS.rule(
+    "memory-open", "info", "allocations that began before the recording, or that are not released in it"
+)

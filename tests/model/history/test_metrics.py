@@ -81,7 +81,7 @@ VALUES = st.floats(1e-20, 1e20)
 @given(VALUES, VALUES)
 def test_more_cost_is_worse_whatever_is_better(before: float, after: float) -> None:
     for better in ("higher", "lower"):
-        costs = cost_of(before, better), cost_of(after, better)
+        costs = cost_of(before, Meaning(better=better)), cost_of(after, Meaning(better=better))
         worse = after < before if better == "higher" else after > before
         assert (costs[1] > costs[0]) >= (worse and costs[0] != costs[1])
         assert value_of(costs[0], better) == pytest.approx(before, rel=1e-15)
@@ -117,6 +117,6 @@ def test_the_ends_of_an_interval_change_places() -> None:
 
 
 def test_what_has_no_level_costs_nothing() -> None:
-    assert [cost_of(value, "higher") for value in (0.0, -1.0, 1e31, float("inf"))] == [0, 0, 0, 0]
+    assert [cost_of(value, Meaning(better="higher")) for value in (0.0, -1.0, 1e31, float("inf"))] == [0, 0, 0, 0]
     assert value_of(0.0, "higher") == 0
     assert value_change(0.25, "lower") == 0.25

@@ -14,7 +14,7 @@ from pathlib import Path
 from aoe_reports.engine.fleet.frozen import freeze
 from aoe_reports.engine.question import Notes
 from aoe_reports.engine.rules import CACHE_DAMAGED, CACHE_NOT_USED
-from aoe_reports.engine.runs import find_runs, numbered
+from aoe_reports.engine.runs import find_runs, memory_captures, numbered
 from aoe_reports.engine.tables.cache import Cache
 from aoe_reports.engine.tables.query_process import Attached
 from aoe_reports.formats.sources.discovery import discover, refuse_missing
@@ -38,10 +38,12 @@ PART_OF = {
     "step": "step",
     "event": "event",
     "event_args": "event_args",
+    "memory_event": "memory",
+    "memory_sample": "memory",
 }
 """The part in which each table is."""
 _OF_READING = frozenset({"finding", "loaded"})
-"""The tables that say what was read: they are about steps, tasks and events, whatever else a query needs."""
+"""The tables that say what was read: they are about steps, tasks, events and memory, whatever else a query needs."""
 
 Attach = Callable[[Path], Attached]
 
@@ -54,7 +56,7 @@ class CaptureFiles:
         found = discover(paths, max_expanded=max_expanded)
         self.notes = Notes(list(found.findings), found.unreadable)
         """What is wrong with what was read so far."""
-        self._captures = numbered(find_runs(found))
+        self._captures = numbered([*find_runs(found), *((capture,) for capture in memory_captures(found))])
         for capture in self._captures:
             self.notes.add(capture.capture.findings)
         if not self._captures and not self.notes.findings:
@@ -82,7 +84,7 @@ class CaptureFiles:
         """Have the files attached that hold some tables; what is wrong with what was read for them is in the notes."""
         parts = {PART_OF[name] for name in tables if name in PART_OF}
         if _OF_READING.intersection(tables):
-            parts |= {"capture", "step", "task", "event"}
+            parts |= {"capture", "step", "task", "event", "memory"}
         if "event_args" in parts:
             parts |= {"event"}  # which says what is wrong with the files
         for part in sorted(parts - self._attached):

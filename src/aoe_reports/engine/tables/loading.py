@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
@@ -12,6 +13,7 @@ import numpy as np
 import pyarrow as pa
 
 from aoe_reports.engine.captures import collect_events_of_file, read_steps_noting, read_tasks
+from aoe_reports.engine.memory import memory_files
 from aoe_reports.engine.question import Notes
 from aoe_reports.engine.runs import LoadedCapture
 from aoe_reports.engine.tables.capture_files import PART_OF, notes_as_text
@@ -122,6 +124,41 @@ def load_steps(connection: duckdb.DuckDBPyConnection, loaded: LoadedCapture, not
     insert_rows(connection, schema.STEP, [(loaded.number, *(getattr(step, name) for name in names)) for step in steps])
 
 
+def load_memory(connection: duckdb.DuckDBPyConnection, loaded: LoadedCapture, notes: Notes) -> None:
+    """Fill `memory_event` and `memory_sample` with what every file records, each file whole."""
+    for file in memory_files(loaded.capture, notes):
+        source, counts = loaded.source_of(file.file), Counter[str]()
+        with whole_or_not(connection):
+            for recording in file.recordings:
+                ids = {
+                    "capture": loaded.number,
+                    "rank": recording.rank_id,
+                    "device": recording.device_id,
+                    "source": source,
+                }
+                for table, frame in (
+                    (schema.MEMORY_EVENT, recording.events),
+                    (schema.MEMORY_SAMPLE, recording.samples),
+                ):
+                    _insert_memory(connection, table.name, frame, ids)
+                    counts[table.name] += frame.num_rows
+        rows = [(source, table, read, counts[table], reported) for table, (read, reported) in file.rows.items()]
+        insert_rows(connection, schema.LOADED, rows)
+
+
+def _insert_memory(connection: duckdb.DuckDBPyConnection, table: str, frame: pa.Table, ids: dict[str, Any]) -> None:
+    connection.register("frame", frame)
+    connection.execute(
+        f"""
+        INSERT INTO {table} BY NAME
+        SELECT $capture AS capture_id, $rank::BIGINT AS rank_id, $device::BIGINT AS device_id, $source AS source_id, *
+        FROM frame
+        """,
+        ids,
+    )
+    connection.unregister("frame")
+
+
 def load_events(connection: duckdb.DuckDBPyConnection, loaded: LoadedCapture, notes: Notes) -> None:
     """Fill `event` from every timeline, and every database that has events; one that cannot be read costs no other."""
     columns = f"$capture, $rank, $source, $before + row_number() OVER (), {', '.join(_READ)}"
@@ -191,5 +228,6 @@ _LOADERS: dict[str, Callable[[duckdb.DuckDBPyConnection, LoadedCapture, Notes], 
     "step": load_steps,
     "event": load_events,
     "event_args": load_event_args,
+    "memory": load_memory,
 }
 """What fills the tables of each part."""

@@ -21,7 +21,7 @@ from aoe_reports.history.series.pinned import Baseline
 from aoe_reports.history.series.stored import StoredSeries
 from aoe_reports.model.errors import UsageError
 from aoe_reports.model.findings import Finding
-from aoe_reports.model.history.changes import StepAttribution
+from aoe_reports.model.history.changes import MEMORY, StepAttribution
 from aoe_reports.model.names import resembling
 from aoe_reports.model.texts import Text, join, say
 from aoe_reports.stats.budget import WATCHED_NIGHTS
@@ -155,7 +155,8 @@ class Examination(StoredSeries):
 
     def _moved(self, index: int, shift: LevelShift, place: int) -> SeriesShift:
         """A change of a series, as it may belong together with those of others."""
-        impact_ms = self.impact_ms(index, shift.before, shift.after)
+        is_memory = self.labels[index].scope == MEMORY
+        impact_ms = 0.0 if is_memory else self.impact_ms(index, shift.before, shift.after)
         return SeriesShift(self.ids[index], self.group(index), self.labels[index], shift, place, impact_ms)
 
     @cached_property

@@ -12,9 +12,10 @@ from typing import Any, NamedTuple
 
 from aoe_reports.history.series.baselines import LevelShift
 from aoe_reports.history.series.series import SeriesLabels
-from aoe_reports.model.history.changes import COMPUTING, METRIC, PHASE
+from aoe_reports.model.history.changes import COMPUTING, MEMORY, METRIC, METRICS, PHASE
+from aoe_reports.model.history.metrics import PEAK_ALLOCATED
 
-_NAMING = {"step": 0, "model": 1, METRIC: 2, PHASE: 3, COMPUTING: 4, "op": 5, "layer": 5}
+_NAMING = {"step": 0, "model": 1, METRIC: 2, PHASE: 3, MEMORY: 4, COMPUTING: 5, "op": 6, "layer": 6}
 """What names an incident: the step, if it moved, and so on; else what has the largest impact."""
 
 
@@ -146,7 +147,7 @@ def incident_of(
     surest = min([*members, *near], key=_certainty([*members, *near]))
     name = name or incident_id(surest)
     since, since_run = recorded.get(name, (surest.shift.since, surest.shift.since_run))
-    lead = min(members, key=_naming)
+    lead = min(members, key=naming)
     others = sorted(
         (member for member in members if member is not lead), key=lambda one: (-abs(one.impact_ms), one.series)
     )
@@ -160,12 +161,13 @@ def incident_of(
     )
 
 
-def _naming(shift: SeriesShift) -> tuple[Any, ...]:
+def naming(shift: SeriesShift) -> tuple[Any, ...]:
+    """Sort key of the members of an incident: the first names it."""
     scope = shift.labels.scope
     rank = _NAMING.get(scope, len(_NAMING))
     # a metric costs no time: of several the one that moved most
-    size = math.log(shift.shift.after / shift.shift.before) if scope == METRIC else shift.impact_ms
-    return rank, -abs(size), shift.series
+    size = math.log(shift.shift.after / shift.shift.before) if scope in METRICS else shift.impact_ms
+    return rank, shift.labels.metric != PEAK_ALLOCATED, -abs(size), shift.series
 
 
 def incident_id(shift: SeriesShift) -> str:

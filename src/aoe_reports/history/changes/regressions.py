@@ -22,6 +22,7 @@ from aoe_reports.history.runs.clocks import read_runs
 from aoe_reports.history.series.series import SeriesLabels
 from aoe_reports.model.classes import record
 from aoe_reports.model.history.changes import (
+    MEMORY,
     NOTICED,
     SCOPES,
     AlarmBudget,
@@ -33,7 +34,7 @@ from aoe_reports.model.history.changes import (
     by_effect,
 )
 from aoe_reports.model.history.expected import EXPECTED_ABSENT
-from aoe_reports.model.history.metrics import loss
+from aoe_reports.model.history.metrics import PEAK_ALLOCATED, loss
 from aoe_reports.model.rows import Rows, as_mapping
 from aoe_reports.model.texts import Text, say
 from aoe_reports.store import History
@@ -249,7 +250,18 @@ def _place(row: SeriesChange) -> tuple[Any, ...]:
     state, scope = _index(_STATES, row.state), _index(SCOPES, row.scope)
     whole = scope if row.scope in NOTICED else len(SCOPES)
     effect = by_effect(row.step_share)
-    return state, _is_settled(row), whole, effect, scope, -abs(row.change or 0.0), row.workload, row.series_id
+    is_cause = row.scope != MEMORY or row.metric == PEAK_ALLOCATED  # what is reserved follows it
+    return (
+        state,
+        _is_settled(row),
+        whole,
+        effect,
+        scope,
+        not is_cause,
+        -abs(row.change or 0.0),
+        row.workload,
+        row.series_id,
+    )
 
 
 def _index(words: Sequence[str], word: str | None) -> int:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from aoe_reports.history.changes.causes import explain
 from aoe_reports.history.changes.examination import Examination, examine
-from aoe_reports.history.changes.incidents import Incident, SeriesShift, nights_around
+from aoe_reports.history.changes.incidents import Incident, SeriesShift, naming, nights_around
+from aoe_reports.history.changes.peaks import attribute_peak
 from aoe_reports.history.detection.verdicts import Change
 from aoe_reports.history.options import HistoryOptions, RegressionOptions
 from aoe_reports.history.rules import BASELINE_KNOWN_BAD
@@ -26,13 +27,15 @@ from aoe_reports.model.history.causes import (
 )
 from aoe_reports.model.history.changes import (
     LOCATED,
-    METRIC,
+    MEMORY,
+    METRICS,
     NOTICED,
     Acknowledged,
     BaselineLevel,
     IncidentCause,
     IncidentChange,
     IncidentMember,
+    PeakAttribution,
     PinnedShift,
     SeriesChange,
     SeriesObservation,
@@ -40,6 +43,7 @@ from aoe_reports.model.history.changes import (
     Suspicion,
 )
 from aoe_reports.model.history.listings import ListedObservation
+from aoe_reports.model.history.memory_words import memory_change_words, owners_in_words
 from aoe_reports.model.history.metrics import loss, value_change, value_levels, value_of
 from aoe_reports.model.rows import row_from
 from aoe_reports.model.shares import signed_percent
@@ -84,6 +88,7 @@ def _with_change(examined: Examination, row: SeriesChange, index: int, change: C
         since=histories.nights[change.night],
         since_run=histories.runs[index, change.night],
         **value_levels(change, row.better),
+        memory=attribute_peak(examined.detected, index, histories.nights[change.night], change),
         step_share=_step_share(examined, index, change.before, change.after),
     )
 
@@ -137,17 +142,18 @@ def _row(examined: Examination, index: int) -> SeriesChange:
         baseline=_segment(examined, index, active),
         moves=[_move(shift, examined.incident_of(index, shift), row.better) for shift in active.shifts],
         attribution=_attribution(examined, index, active),
+        memory=attribute_peak(examined.detected, index, active.shifts[-1].since, active.shifts[-1]),
         step_share=_step_share(examined, index, active.before, active.after),
     )
 
 
 def _impact_ms(examined: Examination, index: int, before: float, after: float) -> float | None:
-    return None if examined.labels[index].scope == METRIC else examined.impact_ms(index, before, after)
+    return None if examined.labels[index].scope in METRICS else examined.impact_ms(index, before, after)
 
 
 def _step_share(examined: Examination, index: int, before: float, after: float) -> float | None:
     """What a change adds to a step; null for a metric."""
-    return None if examined.labels[index].scope == METRIC else examined.step_share([index], after / before)
+    return None if examined.labels[index].scope in METRICS else examined.step_share([index], after / before)
 
 
 def _acknowledged(active: ActiveChange) -> Acknowledged | None:
@@ -297,9 +303,10 @@ def _incident_row(examined: Examination, incident: Incident) -> IncidentChange:
     explained = explain(examined, shifts, {one.group for one in incident.members}, incident.place, ends)
     models, causes = explained.models, explained.rows()
     members = [_member(examined, one) for one in incident.members]
+    memory = _memory(examined, incident)
     return IncidentChange(
         incident=incident.id,
-        title=_title(lead, causes, models, count_ranks(lead.labels, members)),
+        title=_title(lead, causes, models, count_ranks(lead.labels, members), memory),
         since=incident.since,
         since_run=incident.since_run,
         since_now=incident.since_now if incident.since_now != incident.since else None,
@@ -313,6 +320,7 @@ def _incident_row(examined: Examination, incident: Incident) -> IncidentChange:
         new=2 * sum(_is_new(examined, one) for one in incident.members) > len(members),
         metadata=examined.surroundings.facts_of(incident.id),
         causes=causes,
+        memory=memory and memory.peak,
         members=members,
     )
 
@@ -339,7 +347,42 @@ def _member(examined: Examination, one: SeriesShift) -> IncidentMember:
     )
 
 
-def _title(lead: SeriesShift, causes: Sequence[IncidentCause], models: Sequence[str], ranks: int) -> Text:
+class _Memory(NamedTuple):
+    """The peak of memory that changed most in an incident, and what its change consists of."""
+
+    shift: SeriesShift
+    peak: PeakAttribution | None
+
+    def words(self) -> Text:
+        """How much it changed, and who explains it."""
+        labels, shift = self.shift.labels, self.shift.shift
+        change, owners = memory_change_words(labels.metric, shift.before, shift.after), owners_in_words(self.peak)
+        return change if owners is None else say("{change}: {owners}", change=change, owners=owners)
+
+
+def _memory(examined: Examination, incident: Incident) -> _Memory | None:
+    """Of an incident that memory names, the series that does so; else the peak that changed most."""
+    shifts = [one for one in incident.members if one.labels.scope == MEMORY]
+    if not shifts:
+        return None
+    most = min(shifts, key=naming)
+    index, since = examined.places[most.series], most.shift.since
+    return _Memory(most, attribute_peak(examined.detected, index, since, most.shift))
+
+
+def _title(
+    lead: SeriesShift, causes: Sequence[IncidentCause], models: Sequence[str], ranks: int, memory: _Memory | None
+) -> Text:
+    if memory is None:
+        return _title_of_times(lead, causes, models, ranks)
+    if memory.shift is lead:
+        return say("{what} {change}", what=_subject(lead.labels, ranks), change=memory.words())
+    title = _title_of_times(lead, causes, models, ranks)
+    name = series_name(memory.shift.labels)
+    return say("{incident}; {what}", incident=title, what=say("{what} {change}", what=name, change=memory.words()))
+
+
+def _title_of_times(lead: SeriesShift, causes: Sequence[IncidentCause], models: Sequence[str], ranks: int) -> Text:
     labels = lead.labels
     named = say(
         "{what} {change}",
@@ -356,7 +399,7 @@ def _title(lead: SeriesShift, causes: Sequence[IncidentCause], models: Sequence[
 
 
 def _subject(labels: SeriesLabels, ranks: int) -> Text:
-    if labels.scope == METRIC:
+    if labels.scope in METRICS:
         return say("{name}{rank}", name=series_name(labels), rank=rank_words(labels.rank_id, ranks))
     if (part := part_words(labels.scope, labels.workload, labels.rank_id)) is not None:
         return part
@@ -387,7 +430,7 @@ def _of_series(examined: Examination, index: int) -> Iterator[SeriesObservation]
             SeriesObservation,
             labels,
             kind=one.kind,
-            metric=labels.metric if labels.scope == METRIC else None,
+            metric=labels.metric if labels.scope in METRICS else None,
             since=nights[one.night],
             until=None if one.until is None else nights[one.until - 1],
             recent=max(one.night, (one.until or 1) - 1) >= len(nights) - RECENT_NIGHTS,

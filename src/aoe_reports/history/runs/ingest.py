@@ -194,7 +194,7 @@ def over_all_ranks(run: Run, most: int) -> Run:
     if run.header.run_kind != "profile":
         return run
     records, single = over_ranks(run.records, most)
-    return replace(run, records=records, ranks=ranks_table(single)) if single else run
+    return replace(run, records=records, ranks=ranks_table(single) if single else run.ranks)
 
 
 def _add(history: History, sharing: Sharing, run: Run, admitted: Run, *, renew: bool) -> tuple[Run, Outcome]:

@@ -1,6 +1,7 @@
 """The numbers that records have beside their times, as series: one a metric of each series of records.
 
-Only records of other tools have such series: what ours have in `metrics` are parts of the time that they tell (docs/metrics.md).
+Records of other tools have such series (docs/metrics.md), and of ours those of memory. What our other records have in `metrics` are
+parts of the time that they state.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from aoe_reports.formats.records.metrics import Metric, metrics_in
 from aoe_reports.formats.records.record import canonical_json
 from aoe_reports.history.rules import METRIC_UNITS
 from aoe_reports.model.findings import Finding
-from aoe_reports.model.history.changes import METRIC
+from aoe_reports.model.history.changes import MEMORY, METRIC
 from aoe_reports.model.history.metrics import Declarations, Meaning, cost_of, meaning_of
 from aoe_reports.model.texts import join, say
 
@@ -30,16 +31,17 @@ def metric_series_id(series_id: str, name: str) -> str:
 
 
 def metric_records(records: pl.DataFrame, declarations: Declarations = ()) -> tuple[pl.DataFrame, list[Finding]] | None:
-    """(metrics of foreign records as records of their own, what is odd about them); None where there are none.
+    """(metrics of foreign records and of memory as records of their own, what is odd about them); None where there are none.
 
     The cost of a metric stands where a record has its mean time. `records` have the columns NEEDED, and of labels what there is.
     """
     if not set(NEEDED) <= set(records.columns):
         return None
-    sources = records["source"].dtype
-    if isinstance(sources, pl.Enum) and "foreign" not in sources.categories:  # of millions the words tell it at once
+    if not may_hold(records, "source", "foreign") and not may_hold(records, "scope", MEMORY):
         return None
-    mine = records.filter((pl.col("source").cast(pl.String) == "foreign") & (pl.col("metrics").cast(pl.String) != "{}"))
+    is_memory = pl.col("scope").cast(pl.String) == MEMORY if "scope" in records.columns else pl.lit(value=False)
+    has_metrics = (pl.col("source").cast(pl.String) == "foreign") | is_memory
+    mine = records.filter(has_metrics & (pl.col("metrics").cast(pl.String) != "{}"))
     if mine.is_empty():
         return None
     mine = mine.sort("timestamp_ns", "run_id")
@@ -51,13 +53,19 @@ def metric_records(records: pl.DataFrame, declarations: Declarations = ()) -> tu
         pl.Series("series_id", columns.ids),
         pl.col("series_id").alias("record_series"),
         pl.Series("metric", columns.names),
-        pl.lit(METRIC).alias("scope"),
+        pl.when(is_memory).then(pl.lit(MEMORY)).otherwise(pl.lit(METRIC)).alias("scope"),
         pl.Series("runtime_ms_mean", columns.costs(), dtype=pl.Float64),
         pl.lit(None, dtype=pl.Int64).alias("total_ns"),
         pl.Series("unit", [columns.meanings[one].unit for one in columns.ids], dtype=pl.String),
         pl.Series("better", [columns.meanings[one].better for one in columns.ids], dtype=pl.String),
     )
     return rows.filter(pl.Series(columns.of_one_unit())), list(columns.mixed_units())
+
+
+def may_hold(records: pl.DataFrame, column: str, word: str) -> bool:
+    """Whether a column of records may hold a word: of millions of records the known words of an enumeration answer at once."""
+    kind = records.schema.get(column)
+    return word in kind.categories if isinstance(kind, pl.Enum) else kind is not None
 
 
 class _Columns:
@@ -96,7 +104,7 @@ class _Columns:
 
     def costs(self) -> list[float]:
         """What the detector is given of each."""
-        return [cost_of(value, self.meanings[one].better) for one, value in zip(self.ids, self.values, strict=True)]
+        return [cost_of(value, self.meanings[one]) for one, value in zip(self.ids, self.values, strict=True)]
 
     def of_one_unit(self) -> list[bool]:
         """Whether each is in the unit that the newest record of its series has: numbers of two units are never compared."""

@@ -14,8 +14,9 @@ from numpy.typing import NDArray
 
 from aoe_reports.history.detection.detector import VERSION, detect_changes
 from aoe_reports.history.detection.verdicts import Change, Parameters, Verdict
-from aoe_reports.history.series.metrics import metric_records
+from aoe_reports.history.series.metrics import may_hold, metric_records
 from aoe_reports.model.findings import Finding
+from aoe_reports.model.history.changes import MEMORY
 from aoe_reports.model.history.metrics import MAX_VALUE, MIN_VALUE, TIME_UNIT, Better, Declarations
 from aoe_reports.stats.budget import FALSE_ALARMS_PER_YEAR, WATCHED_NIGHTS, Budget
 from aoe_reports.stats.noise import Floats
@@ -91,11 +92,20 @@ def of_runs(times: pl.Expr) -> pl.Expr:
 
 def histories_of(records: pl.DataFrame, declarations: Declarations = ()) -> tuple[Histories, Sequence[Finding]]:
     """(histories of the times of records and of their metrics, what is odd about these); columns as for `put_together`, and metrics."""
-    times, metrics = put_together(records), metric_records(records, declarations)
+    times, metrics = put_together(_with_times(records)), metric_records(records, declarations)
     if metrics is None:
         return times, ()
     rows, findings = metrics
     return _beside(times, put_together(rows, (MIN_COST, MAX_COST))), findings
+
+
+def _with_times(records: pl.DataFrame) -> pl.DataFrame:
+    """Without records of memory: how long it was recorded is no time of a program."""
+    return (
+        records.filter(pl.col("scope").cast(pl.String).ne_missing(MEMORY))
+        if may_hold(records, "scope", MEMORY)
+        else records
+    )
 
 
 def _beside(times: Histories, metrics: Histories) -> Histories:

@@ -6,7 +6,8 @@ import math
 from collections.abc import Iterable, Sequence
 from typing import Protocol
 
-from aoe_reports.model.history.changes import COMPUTING, METRIC, PHASE, IncidentCause, PastNight, ToldFact
+from aoe_reports.model.history.changes import COMPUTING, MEMORY, METRICS, PHASE, IncidentCause, PastNight, ToldFact
+from aoe_reports.model.history.memory_words import memory_series_name
 from aoe_reports.model.shares import signed_percent
 from aoe_reports.model.texts import N_, Text, count_of, join, say
 
@@ -94,8 +95,12 @@ class Ranked(Named, Protocol):
 
 def series_name(one: Named) -> Text | str:
     """What a series is called: the workload, of a metric with its name."""
+    if one.scope == MEMORY:
+        return memory_series_name(one.metric, one.workload)
     return (
-        say("{metric} of {workload}", metric=one.metric, workload=one.workload) if one.scope == METRIC else one.workload
+        say("{metric} of {workload}", metric=one.metric, workload=one.workload)
+        if one.scope in METRICS
+        else one.workload
     )
 
 

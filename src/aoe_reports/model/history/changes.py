@@ -8,11 +8,22 @@ from typing import Final, Literal, get_args
 from aoe_reports.model.rows import column, row
 
 RecordScope = Literal[
-    "step", "model", "phase", "computing", "module", "layer", "op_type", "op", "communication", "subgraph"
+    "step", "model", "memory", "phase", "computing", "module", "layer", "op_type", "op", "communication", "subgraph"
 ]
-"""What a measured time is of."""
+"""What a record is of: a measured time, or memory."""
 Scope = Literal[
-    "step", "model", "metric", "phase", "computing", "module", "layer", "op_type", "op", "communication", "subgraph"
+    "step",
+    "model",
+    "metric",
+    "memory",
+    "phase",
+    "computing",
+    "module",
+    "layer",
+    "op_type",
+    "op",
+    "communication",
+    "subgraph",
 ]
 """What a series is of: a measured time, or another number that its records have."""
 SCOPES: Final[tuple[Scope, ...]] = get_args(Scope)
@@ -21,9 +32,13 @@ WHOLE = frozenset({"step", "model"})
 """Scopes of what is measured as a whole."""
 METRIC: Final = "metric"
 """The scope of a number among the `metrics` of records."""
+MEMORY: Final = "memory"
+"""The scope of the memory of a device: numbers of records of our own, in bytes."""
+METRICS = frozenset({METRIC, MEMORY})
+"""Scopes of series of numbers, which are no times."""
 PHASE: Final = "phase"
 """The scope of the iterations of a server in one phase."""
-NOTICED = frozenset({*WHOLE, METRIC, PHASE})
+NOTICED = frozenset({*WHOLE, *METRICS, PHASE})
 """Scopes of what a user notices."""
 LOCATED = frozenset({"module", "layer"})
 """Scopes of a place in the program: their time is that of their operators, counted a second time."""
@@ -153,6 +168,35 @@ class StepAttribution:
 
 
 @row
+class OwnerChange:
+    """What an owner of memory contributes to the change of a peak."""
+
+    name: str | None = column("Held by")
+    kind: str | None = column("Kind", "word")
+    module: str | None = column("Module")
+    since_before: bool = column()
+    """Held since before the recording."""
+    unexplained: bool = column()
+    """The part of a peak that no recorded allocation explains."""
+    before_bytes: int = column("Before")
+    after_bytes: int = column("After")
+    difference_bytes: int = column("Difference")
+
+
+@row
+class PeakAttribution:
+    """The change of a peak of memory between two runs: owners + other owners = total, byte for byte; the largest changes first."""
+
+    before_run: str = column()
+    after_run: str = column()
+    before_bytes: int = column()
+    after_bytes: int = column()
+    total_bytes: int = column()
+    owners: Sequence[OwnerChange] = column()
+    other_owners_bytes: int = column()
+
+
+@row
 class SeriesChange:
     """A series and what it does: `before` and `after` in `unit`, `change` is `after / before - 1`.
 
@@ -194,6 +238,8 @@ class SeriesChange:
     suspicion: Suspicion | None = column(default=None)
     metadata: Sequence[ToldFact] = column()
     attribution: StepAttribution | None = column(default=None)
+    memory: PeakAttribution | None = column(default=None)
+    """Who explains the change of a peak of memory; null of anything else."""
     fails: str | None = column(default=None)
     step_share: float | None = column(default=None)
     """What the change adds to a step, or saves of it, as a share of it, unless something else runs beside it. Null where no step
@@ -266,6 +312,8 @@ class IncidentChange:
     metadata: Sequence[ToldFact] = column()
     causes: Sequence[IncidentCause] = column()
     """That which explains most first; none where nothing is known of operators."""
+    memory: PeakAttribution | None = column(default=None)
+    """Of the peak of memory that changed most; null where none of them did."""
     members: Sequence[IncidentMember] = column()
 
 

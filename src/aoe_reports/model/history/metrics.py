@@ -18,6 +18,13 @@ BETTER: Final[tuple[Better, ...]] = get_args(Better)
 
 TIME_UNIT = "ms"
 """Of the mean run time of a record, where lower is better."""
+PEAK_ALLOCATED: Final = "peak_allocated_bytes"
+PEAK_RESERVED: Final = "peak_reserved_bytes"
+MEDIAN_PEAK: Final = "median_rank_peak_allocated_bytes"
+GROWTH: Final = "growth_bytes_per_step"
+BYTE_UNIT, GROWTH_UNIT = "bytes", "bytes/step"
+MIN_GROWTH = 4096
+"""Bytes a step; a smaller growth is judged as this one. It takes a gigabyte in 240,000 steps, and estimates scatter by as much."""
 MIN_VALUE, MAX_VALUE = 1e-30, 1e30
 """Values beyond are none of a metric, but garbage; zero and less have no logarithm, so nothing can be said of their level."""
 
@@ -54,6 +61,8 @@ _LATENCY = (
 )
 _PER_DEVICE = r"(?:_per_(?:gpu|npu|device|card|chip))?"
 _SECOND = r"_per_(?:s|sec|secs|second)"
+_MOST = r"(?:peak|max|maximum)"
+_SIZE = r"(?:_(?:in_)?(?P<size>bytes|kb|mb|gb|kib|mib|gib))?"
 _KNOWN: tuple[tuple[re.Pattern[str], str | None, Better], ...] = tuple(
     (re.compile(pattern, re.ASCII), unit, better)  # type: ignore[misc]
     for pattern, unit, better in (
@@ -70,6 +79,9 @@ _KNOWN: tuple[tuple[re.Pattern[str], str | None, Better], ...] = tuple(
         (rf"(?:\w+_)?tflops?(?:_per_s)?{_PER_DEVICE}", "TFLOP/s", "higher"),
         (r"(?:\w+_)?(?:mfu|hfu)|model_flops_utili[sz]ation", None, "higher"),
         (r"(?:\w+_)?accuracy|acc|top_?\d+_acc", None, "higher"),
+        (rf"{_MOST}_(?:\w+_)?(?:memory|mem)(?:_(?:allocated|reserved|used|usage))?{_SIZE}", None, "lower"),
+        (r"(?:\w+_)?(?:peak|max)_(?:allocated|reserved)_bytes", BYTE_UNIT, "lower"),
+        (r"(?:\w+_)?growth_bytes_per_step", GROWTH_UNIT, "lower"),
     )
 )
 """Names that many programs use, as `normalised` gives them: unit, good direction."""
@@ -93,8 +105,12 @@ def known_meaning(name: str) -> Meaning:
     for pattern, unit, better in _KNOWN:
         match = pattern.fullmatch(words)
         if match is not None:
-            return Meaning(match.groupdict().get("time") or unit, better)
+            named = match.groupdict()
+            return Meaning(named.get("time") or _SIZES.get(named.get("size") or "", unit), better)
     return Meaning()
+
+
+_SIZES = {"bytes": BYTE_UNIT, "kb": "kB", "mb": "MB", "gb": "GB", "kib": "KiB", "mib": "MiB", "gib": "GiB"}
 
 
 def normalised(name: str) -> str:
@@ -102,11 +118,13 @@ def normalised(name: str) -> str:
     return re.sub(r"[^0-9a-z]+", "_", name.casefold().replace("/", "_per_")).strip("_")
 
 
-def cost_of(value: float, better: Better | None) -> float:
+def cost_of(value: float, meaning: Meaning) -> float:
     """What the detector is given of a value; 0, which is none, of what has no level."""
+    if meaning.unit == GROWTH_UNIT:
+        value = max(value, MIN_GROWTH)
     if not MIN_VALUE < value < MAX_VALUE:
         return 0.0
-    return 1 / value if better == "higher" else value
+    return 1 / value if meaning.better == "higher" else value
 
 
 def value_of(cost: float, better: str | None) -> float:

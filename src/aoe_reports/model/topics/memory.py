@@ -18,15 +18,16 @@ Growing = Literal["leak", "filling cache", "warm-up"]
 
 @record
 class MemoryRecording:
-    """What one source says of the memory of one device. Frames have the columns of `memory_event` and `memory_sample`.
+    """What one file says of the memory of one device. Frames have the columns of `memory_event` and `memory_sample`.
 
-    Columns that the source cannot fill are null; capture_id and source_id are left out.
+    Columns that the source cannot fill are null. capture_id, rank_id, device_id and source_id are left out: they are the same in all rows.
     """
 
     rank_id: int | None
     device_id: int | None
     source: str
     """Kind of file: operator_memory, snapshot, msmemscope, …"""
+    path: str = ""
     events: pa.Table
     samples: pa.Table
     unusable_bytes: int | None = None
@@ -53,7 +54,7 @@ class Owner:
     """Who holds part of a peak. Owners of one peak add up to it, byte for byte."""
 
     name: str | None
-    """None: held since before the recording began."""
+    """None: held since before the recording began, or unexplained; of an unexplained one the component that counts what it has released."""
     kind: Kind | None
     module: str | None
     size_bytes: int
@@ -95,12 +96,66 @@ class Growth:
     owner: str | None
     """None: all of the pool."""
     meaning: Growing
+    measure: Literal["allocated", "reserved"] = "allocated"
     bytes_per_step: float
     low: float
     high: float
     """95% interval of it."""
     first_step: int
     last_step: int
+
+
+@record
+class Churn:
+    """What one owner allocates and releases within a step; owners with the most bytes come first."""
+
+    owner: str
+    allocations: int
+    bytes_per_step: float
+    largest_bytes: int
+    median_ns: float
+    """Median of how long they are held."""
+
+
+@record
+class Repeated:
+    """Allocations of one owner that have the same size in every step and are released within it: one buffer could serve all steps."""
+
+    owner: str
+    size_bytes: int
+    per_step: int
+    """Allocations in each step, at least."""
+    at_once: int
+    """Most of them that are held at a time: so many buffers are needed."""
+    steps: int
+
+
+@record
+class AllocationCalls:
+    """Calls of the host that take memory from the device, or give it back."""
+
+    name: str
+    calls: int
+    total_ns: int
+
+
+@record
+class Fragmentation:
+    """What is reserved and not in use."""
+
+    reserved_bytes: int
+    """The most that was reserved."""
+    at_ns: int
+    used_bytes: int
+    """In use then: active where that is recorded, else allocated."""
+    excess_bytes: int
+    """By how much the most that was reserved exceeds the most that was in use: packing without gaps would save no more."""
+    in_vain_bytes: int
+    """Reserved while as much as was asked for was free already, in blocks too small or of another stream."""
+    in_vain: int
+    """How many times."""
+    unusable_bytes: int | None
+    """In blocks that hold nothing and cannot be returned, where the source says it."""
 
 
 @record
@@ -123,3 +178,12 @@ class DeviceMemory:
     explained: float
     """Share of changes of the recorded sum that allocations and releases explain."""
     growth: tuple[Growth, ...]
+    process: Level | None = None
+    """The most that the process held on the device, and when."""
+    process_parts: tuple[Owner, ...] = ()
+    """What components held of that then; they add up to it exactly. Empty where no component was recorded."""
+    churn: tuple[Churn, ...] = ()
+    repeated: tuple[Repeated, ...] = ()
+    fragmentation: Fragmentation | None = None
+    allocation_calls: tuple[AllocationCalls, ...] = ()
+    """Where a timeline or a database of the host was read."""

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import NamedTuple
 
-from aoe_reports.model.history.changes import METRIC, WHOLE, IncidentChange, SeriesChange
+from aoe_reports.model.history.changes import METRICS, WHOLE, IncidentChange, SeriesChange
 from aoe_reports.model.history.metrics import loss
 from aoe_reports.present.reports.changes import STATES, Changes
 from aoe_reports.present.values import plain
@@ -60,8 +60,8 @@ def _families(changes: Changes) -> Iterator[tuple[str, str, str, Iterable[Sample
 
 
 def _series_families(rows: Sequence[SeriesChange]) -> Iterator[tuple[str, str, str, Iterable[Sample]]]:
-    metrics = [row for row in rows if row.scope == METRIC]
-    rows = [row for row in rows if row.scope != METRIC]
+    metrics = [row for row in rows if row.scope in METRICS]
+    rows = [row for row in rows if row.scope not in METRICS]
     yield "series_change_ratio", "ratio", "After / before - 1 of a series; above 0 is slower.", _of(rows, "change")
     yield "series_before_seconds", "seconds", "Level of a series before its change.", _of(rows, "before", 1e-3)
     yield "series_after_seconds", "seconds", "Level of a series after its change.", _of(rows, "after", 1e-3)
@@ -128,7 +128,7 @@ def _of(rows: Iterable[SeriesChange], name: str, factor: float = 1.0) -> list[Sa
 
 
 def _series(row: SeriesChange) -> Labels:
-    more = OF_METRICS if row.scope == METRIC else ()
+    more = OF_METRICS if row.scope in METRICS else ()
     return {name: getattr(row, name) for name in (*LABELS, *more)}
 
 

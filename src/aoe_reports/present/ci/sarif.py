@@ -12,7 +12,7 @@ from urllib.parse import quote, quote_from_bytes
 from aoe_reports.formats.sources.objects import ObjectPath, path_of
 from aoe_reports.model.documents import JsonObject
 from aoe_reports.model.findings import Finding, Severity
-from aoe_reports.model.history.changes import METRIC, SeriesChange
+from aoe_reports.model.history.changes import METRICS, SeriesChange
 from aoe_reports.model.rules import ListedRule
 from aoe_reports.model.version import __version__
 from aoe_reports.present.ci.places import below_here, cell, character_column
@@ -173,7 +173,7 @@ def _result_of_series(row: SeriesChange, state: str, store: dict[str, str]) -> J
     """A series; `error` where it makes the exit code other than 0, so that both say the same."""
     words = "; ".join([describe_change(row), *(line.strip() for line in describe_attribution(row))])
     name = row.op_name or row.op_type or row.workload
-    facts = (*_FACTS, "unit", "better") if row.scope == METRIC else _FACTS
+    facts = (*_FACTS, "unit", "better") if row.scope in METRICS else _FACTS
     return {
         "ruleId": f"series-{state}",
         "ruleIndex": [*_HELP].index(state),

@@ -198,7 +198,7 @@ def _buckets(across: bytes) -> Any:
     return np.unique(np.searchsorted(nights, np.linspace(nights[0], nights[-1], BUCKETS + 1)[:-1]))
 
 
-def _ticks(low: float, high: float, wanted: int = 4) -> list[float]:
+def round_values(low: float, high: float, wanted: int = 4) -> list[float]:
     """Round numbers between two values."""
     span = high - low
     if not (span > 0 and math.isfinite(span)):
@@ -215,7 +215,7 @@ MIN_TICKS = 3
 
 def _enough_ticks(low: float, high: float, wanted: int) -> list[float]:
     """Round numbers between two values, more than wanted where those would be fewer than MIN_TICKS."""
-    choices = (_ticks(low, high, count) for count in range(wanted, 2 * MIN_TICKS + 1))
+    choices = (round_values(low, high, count) for count in range(wanted, 2 * MIN_TICKS + 1))
     return max(choices, key=lambda ticks: min(len(ticks), MIN_TICKS))
 
 
@@ -349,7 +349,10 @@ def waterfall(parts: Sequence[tuple[str, float]], whole: tuple[str, float], word
     rows = [(name, edges[place], edges[place + 1], size) for place, (name, size) in enumerate(parts)]
     rows.append((whole[0], 0.0, total, total))
     bottom = _BAR_ROW * len(rows) + 8
-    drawn = [*_axis_below(_ticks(low, high), x, bottom, unit), f'<path class="zero" d="M{x(0.0):.1f} 0V{bottom}"/>']
+    drawn = [
+        *_axis_below(round_values(low, high), x, bottom, unit),
+        f'<path class="zero" d="M{x(0.0):.1f} 0V{bottom}"/>',
+    ]
     for place, (name, start, end, size) in enumerate(rows):
         top = _BAR_ROW * place + 6
         left, right = sorted((x(start), x(end)))
@@ -395,7 +398,10 @@ def grouped(labels: Sequence[str], groups: Sequence[Bars], words: str, unit: str
     x = _Axis(low, high if high > low else low + 1, _NAMES + 10, WIDTH - 30)
     row = _GROUPED_BAR * len(groups) + 10
     bottom = row * len(labels) + 4
-    drawn = [*_axis_below(_ticks(low, high), x, bottom, unit), f'<path class="zero" d="M{x(0.0):.1f} 0V{bottom}"/>']
+    drawn = [
+        *_axis_below(round_values(low, high), x, bottom, unit),
+        f'<path class="zero" d="M{x(0.0):.1f} 0V{bottom}"/>',
+    ]
     for place, label in enumerate(labels):
         drawn.append(_name_of_bar(label, row * place + 4 + (row - 26) // 2))
         for number, group in enumerate(groups):

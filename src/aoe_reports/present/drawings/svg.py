@@ -7,11 +7,13 @@ from string import Template
 from typing import TYPE_CHECKING
 
 from aoe_reports.locale import html_tag
+from aoe_reports.model.pictures.memory import MemoryPicture
 from aoe_reports.model.pictures.pipeline import PipelinePicture
 from aoe_reports.model.pictures.roofline import RooflinePicture
 from aoe_reports.model.pictures.stacks import StackPicture
 from aoe_reports.model.pictures.waterfall import WaterfallPicture
 from aoe_reports.model.texts import in_language, in_value, say
+from aoe_reports.present.drawings.memory import description_of_memory, draw_memory
 from aoe_reports.present.drawings.pipeline import description_of_pipeline, draw_pipeline
 from aoe_reports.present.drawings.roofline import description_of_roofline, draw_roofline, legend_of_roofline
 from aoe_reports.present.drawings.stack import description_of_stacks, draw_stacks, legend_of_stacks
@@ -64,6 +66,17 @@ _PIPELINE_STYLE = _styled(""".said { fill: var(--ink); font-size: 16px; } .lane 
   .piece-forward { fill: $dark_part1; } .piece-backward { fill: $dark_part5; } .piece-computing { fill: $dark_part7; } .piece-waiting { fill: $dark_part2; }
 }
 """)
+_MEMORY_STYLE = _styled(""".head { font-size: 16px; } .said { fill: var(--ink); font-size: 16px; } .curve { fill: none; stroke-width: 2; } .filled { fill-opacity: .18; } .boundary { stroke: var(--soft); stroke-dasharray: 2 4; }
+.peak { fill: var(--ink); stroke: var(--back); stroke-width: 2; } .curve.reserved { stroke: $part7; } .curve.active { stroke: $part2; stroke-dasharray: 6 3; } .curve.allocated { stroke: $part1; } .filled { fill: $part1; }
+.part-0 { fill: $part1; } .part-1 { fill: $part2; } .part-2 { fill: $part5; } .part-3 { fill: $part4; } .part-4 { fill: $part6; } .part-5 { fill: $became; }
+.part-others { fill: $part7; } .part-before { fill: $part3; } .part-unexplained { fill: $grid; stroke: $soft; }
+@media (max-width: 600px) { .said, .head { font-size: 26px; } }
+@media (prefers-color-scheme: dark) {
+  .curve.reserved { stroke: $dark_part7; } .curve.active { stroke: $dark_part2; } .curve.allocated { stroke: $dark_part1; } .filled { fill: $dark_part1; }
+  .part-0 { fill: $dark_part1; } .part-1 { fill: $dark_part2; } .part-2 { fill: $dark_part5; } .part-3 { fill: $dark_part4; } .part-4 { fill: $dark_part6; } .part-5 { fill: $dark_became; }
+  .part-others { fill: $dark_part7; } .part-before { fill: $dark_part3; } .part-unexplained { fill: $dark_grid; stroke: $dark_soft; }
+}
+""")
 _STACKS_STYLE = """.flame-frame { fill: #e0a04f; } .flame-module { fill: #6c9fe3; } .flame-operator { fill: #6fbf9a; }
 .flame-label { fill: #14181d; font-size: 11px; }
 @media (prefers-color-scheme: dark) {
@@ -91,6 +104,9 @@ def render(shown: Shown) -> Iterator[str]:
     elif isinstance(picture, PipelinePicture):
         title, drawn, about = picture.title, draw_pipeline(picture, language), description_of_pipeline()
         style = _PIPELINE_STYLE
+    elif isinstance(picture, MemoryPicture):
+        title, drawn, about = picture.title, draw_memory(picture, language), description_of_memory(picture)
+        style = _MEMORY_STYLE
     else:
         title, drawn = description_of(picture), draw_step(picture, language)
         keys = [(kind, in_language(say(word), language)) for kind, word in legend_of(picture)]

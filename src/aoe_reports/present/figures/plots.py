@@ -10,6 +10,7 @@ from aoe_reports.model.texts import Language, join, say
 from aoe_reports.present.figures.bars import draw_breakdown, draw_comparison, draw_explanation, draw_hotspots
 from aoe_reports.present.figures.lines import draw_series, draw_steps
 from aoe_reports.present.figures.maps import draw_links, draw_ranks, draw_roofline
+from aoe_reports.present.figures.memory import draw_memory
 from aoe_reports.present.figures.plot import Plot, Sheet, new_sheet
 
 PAINTERS: Mapping[str, Callable[[Answer, Sheet], None]] = {
@@ -22,6 +23,7 @@ PAINTERS: Mapping[str, Callable[[Answer, Sheet], None]] = {
     "roofline": draw_roofline,
     "communication": draw_links,
     "stragglers": draw_ranks,
+    "memory": draw_memory,
 }
 """By the command of the answer."""
 

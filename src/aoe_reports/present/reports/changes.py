@@ -7,8 +7,9 @@ from dataclasses import dataclass
 
 from aoe_reports.model.findings import Finding
 from aoe_reports.model.history.causes import series_name
-from aoe_reports.model.history.changes import METRIC, AlarmBudget, IncidentChange, SeriesChange, SuspectedCause
-from aoe_reports.model.history.metrics import TIME_UNIT, loss
+from aoe_reports.model.history.changes import MEMORY, METRICS, AlarmBudget, IncidentChange, SeriesChange, SuspectedCause
+from aoe_reports.model.history.memory_words import owners_in_words
+from aoe_reports.model.history.metrics import BYTE_UNIT, TIME_UNIT, loss
 
 STATES: Mapping[str, str] = {
     "confirmed": "slower since a night: at least three nights say so, and the proof is what the budget of false alarms asks for",
@@ -54,9 +55,7 @@ def describe_change(row: SeriesChange) -> str:
     """A changed series in one sentence."""
     parts = [f"{series_name(row)}: {row.state}"]
     if row.change is not None:
-        known = row.unit if row.scope == METRIC else TIME_UNIT
-        unit = f" {known}" if known else ""
-        parts.append(f"{row.before:.6g}{unit} to {row.after:.6g}{unit} ({row.change:+.2%}{_interval(row)})")
+        parts.append(f"{_level(row, row.before)} to {_level(row, row.after)} ({row.change:+.2%}{_interval(row)})")
     if row.since is not None:
         parts.append(f"since {row.since} (run {row.since_run})")
     if row.smallest_detectable is not None:
@@ -79,13 +78,23 @@ def describe_acknowledgement(row: SeriesChange) -> str | None:
     return f"{word}{who} on {accepted.when[:10]} ({accepted.id}): {accepted.reason}"
 
 
+def _level(row: SeriesChange, value: float | None) -> str:
+    if row.scope == MEMORY and row.unit == BYTE_UNIT and value is not None:
+        return f"{value:,.0f} bytes"
+    known = row.unit if row.scope in METRICS else TIME_UNIT
+    return f"{value:.6g} {known}" if known else f"{value:.6g}"
+
+
 def _interval(row: SeriesChange) -> str:
     low, high = row.ci_low, row.ci_high
     return "" if low is None or high is None else f", {low:+.2%} to {high:+.2%}"
 
 
 def describe_attribution(row: SeriesChange) -> Iterator[str]:
-    """The breakdown of the change of a step, a line a part; nothing where it is not known."""
+    """The breakdown of the change of a step, a line a part, or the owners of that of a peak of memory; nothing where it is not known."""
+    owners = owners_in_words(row.memory)
+    if owners is not None:
+        yield owners
     attribution = row.attribution
     if not attribution:
         return

@@ -10,6 +10,7 @@ from typing import TypeVar, cast
 from aoe_reports.model.documents import Cell, Cells
 from aoe_reports.model.report import BarChart, Chart, Drawing, Grid, Ranking, Report, Section, Waterfall
 from aoe_reports.model.rows import Column, Kind
+from aoe_reports.model.size_units import size_unit
 from aoe_reports.model.texts import Language, Text, in_language, in_value, say
 from aoe_reports.model.time_units import MAX_SPAN, TIME_UNITS
 from aoe_reports.present.answers import LazyRows
@@ -131,15 +132,17 @@ _CAPTIONED = ("rank_id", "device_id", "hardware")
 
 
 def with_units(grid: Grid) -> Grid:
-    """The table with one unit for each time column, chosen by its largest value; one for each cell where values span too much."""
+    """The table with one unit for each column of times or sizes, chosen by its largest value; one for each cell where values span too much."""
     return replace(grid, columns=tuple(_with_unit(column, grid.rows) for column in grid.columns))
 
 
 def _with_unit(column: Column, rows: Sequence[Cells]) -> Column:
     in_ns = _IN_NS.get(column.kind)
-    if in_ns is None:
+    if in_ns is None and column.kind != "size":
         return column
     smallest, largest, has_texts = _span(column, rows)
+    if in_ns is None:
+        return column if largest > MAX_SPAN * smallest else _in_one_size(column, largest)
     if has_texts and not largest:
         return replace(column, kind="text")  # each value has its own unit
     if largest > MAX_SPAN * smallest:
@@ -148,6 +151,11 @@ def _with_unit(column: Column, rows: Sequence[Cells]) -> Column:
     least = TIME_UNITS[-1] if largest else next(unit for unit in TIME_UNITS if unit[0] == in_ns)
     size, unit = next((unit for unit in TIME_UNITS if largest >= unit[0]), least)
     return replace(column, title=f"{column.title} ({unit})", kind="time", factor=in_ns / size)
+
+
+def _in_one_size(column: Column, largest: float) -> Column:
+    size, unit = size_unit(largest)
+    return replace(column, title=f"{column.title} ({unit})", kind="time", factor=1 / size)
 
 
 def _span(column: Column, rows: Sequence[Cells]) -> tuple[float, float, bool]:

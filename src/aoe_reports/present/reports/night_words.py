@@ -8,8 +8,16 @@ from typing import Any, TypeVar
 
 from aoe_reports.model.history.advice import StoredAdviceRow, StoredCandidate
 from aoe_reports.model.history.causes import operator_words, part_words, rank_words
-from aoe_reports.model.history.changes import METRIC, IncidentCause, OperatorChange, SeriesChange, SeriesObservation
+from aoe_reports.model.history.changes import (
+    MEMORY,
+    METRICS,
+    IncidentCause,
+    OperatorChange,
+    SeriesChange,
+    SeriesObservation,
+)
 from aoe_reports.model.history.listings import ListedVerdict
+from aoe_reports.model.history.memory_words import memory_series_name
 from aoe_reports.model.names import shorten_middle
 from aoe_reports.model.texts import join, say
 from aoe_reports.present.reports.night_content import Trend
@@ -23,7 +31,11 @@ TITLE_NAME, LINE_NAME, WHOLE_NAME = 80, 160, 500
 def subject_words(row: SeriesChange | SeriesObservation, ranks: int = 1) -> str:
     """What a series is, in words, and on how many `ranks` it is the same."""
     workload, kind, name = row.workload, row.op_type, row.op_name
-    if row.scope == METRIC:
+    if row.scope == MEMORY:
+        return say(
+            "{name}{rank}", name=memory_series_name(row.metric, line_name(workload)), rank=place_words(row, ranks)
+        )
+    if row.scope in METRICS:
         return say("{metric} of {workload}", metric=line_name(row.metric), workload=series_words(row))
     if row.scope == "step" and workload.endswith("/step"):
         return say(

@@ -8,9 +8,10 @@ from typing import Protocol
 
 from aoe_reports.model.documents import Cells
 from aoe_reports.model.history.causes import Named, series_name
-from aoe_reports.model.history.changes import METRIC
-from aoe_reports.model.history.metrics import TIME_UNIT
+from aoe_reports.model.history.changes import METRICS
+from aoe_reports.model.history.metrics import BYTE_UNIT, GROWTH_UNIT, TIME_UNIT
 from aoe_reports.model.report import Grid
+from aoe_reports.model.size_units import size_words
 from aoe_reports.model.texts import say
 from aoe_reports.present.answers import grid_of
 from aoe_reports.present.values import show
@@ -40,13 +41,17 @@ def value_words(value: float, unit: str | None) -> str:
     """A value with its unit, as far as that is known."""
     if unit == TIME_UNIT:
         return say("{value} {unit}", value=show(value, "ms"), unit=unit)
+    if unit == BYTE_UNIT:
+        return size_words(value)
+    if unit == GROWTH_UNIT:
+        return say("{size} per step", size=size_words(value))
     number = f"{value:,.6g}"
     return number if unit is None else say("{value} {unit}", value=number, unit=unit)
 
 
 def has_metrics(rows: Collection[Named]) -> bool:
     """Whether any of some series is no time: then worse is not always slower."""
-    return any(row.scope == METRIC for row in rows)
+    return any(row.scope in METRICS for row in rows)
 
 
 def series_grid(
@@ -65,7 +70,7 @@ def series_grid(
 
 
 def _in_own_unit(cells: Cells, one: Valued) -> Cells:
-    if one.scope != METRIC:
+    if one.scope not in METRICS:
         return cells
     known = {"before": one.before, "after": one.after}
     levels = {name: None if value is None else value_words(value, one.unit) for name, value in known.items()}

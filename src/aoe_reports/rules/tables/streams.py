@@ -25,9 +25,9 @@ STREAM_TOLERANCE_NS = 1_000
 """Stamps since 1970 that went through a float64 of microseconds are right to 0.25 us each. In real exports without
 such stamps no two tasks of one stream overlap at all; in those of 2023-09 one pair does, by 0.26 us."""
 
-_ROUND_START_NS = 10_000_000_000
+ROUND_START_NS = 10_000_000_000
 """What is left of a start like 1.73641E+15 us: whole tens of seconds."""
-_EPOCH_NS = 10**18
+EPOCH_NS = 10**18
 """Starts above it are counted since 1970 (those of older exporters since the device was started)."""
 
 _MIN_PARTS = 10
@@ -73,7 +73,7 @@ def streams(data: TableData) -> Sequence[Finding]:
     if data.table.name not in _TASK_TABLES or not {START, "task_duration_ns"} <= set(data.frame.column_names):
         return ()
     start, known = integers(data.frame[START])
-    if known.sum() > 1 and start[known].min() > _EPOCH_NS and not (start[known] % _ROUND_START_NS).any():
+    if known.sum() > 1 and start[known].min() > EPOCH_NS and not (start[known] % ROUND_START_NS).any():
         return [_rounded(data, int(known.sum()))]
     if "stream_id" not in data.frame.column_names:
         return ()

@@ -10,7 +10,9 @@ from markupsafe import Markup
 from aoe_reports.history.site_facts import Days, Floats, SeriesFacts, StoreFacts
 from aoe_reports.model.history.causes import causes_in_words, count_ranks
 from aoe_reports.model.history.changes import (
+    MEMORY,
     METRIC,
+    METRICS,
     MIN_STEP_SHARE,
     NOTICED,
     PHASE,
@@ -151,7 +153,7 @@ def lead_of(series: Sequence[SeriesFacts], nights: Sequence[str]) -> SeriesFacts
     return min(wholes, key=lambda one_series: _worst_first(one_series, nights), default=None)
 
 
-_NOTICED: Mapping[str, int] = {**dict.fromkeys(WHOLE, 0), PHASE: 1, METRIC: 2}
+_NOTICED: Mapping[str, int] = {**dict.fromkeys(WHOLE, 0), PHASE: 1, METRIC: 2, MEMORY: 3}
 """Scopes of what a user notices, in the order in which one of them leads."""
 
 
@@ -205,7 +207,7 @@ def _card(model: _Model, remarks: Sequence[str], text: Texts) -> Card:
         state="confirmed" if model.of_operators else MINOR if model.is_faint else state,
         word=text("operators slower") if model.of_operators else text.state(state, lead.row),
         is_new=model.group == "new",
-        is_metric=lead.row.scope == METRIC,
+        is_metric=lead.row.scope in METRICS,
         since=text("since {night}", night=since) if model.group is not None else "",
         about=_about(model, lead, text),
         cause=cause,
@@ -223,7 +225,7 @@ def _about(model: _Model, lead: SeriesFacts, text: Texts) -> list[str]:
     """Levels before and after, the interval of the change, the part and the ranks."""
     row = lead.row
     is_changed = model.group is not None and not model.of_operators
-    part = str(row.metric) if row.scope == METRIC else "" if row.scope in WHOLE else row.workload
+    part = str(row.metric) if row.scope in METRICS else "" if row.scope in WHOLE else row.workload
     values = [one for one in (row.before, row.after) if one is not None] if is_changed else [float(lead.values[-1])]
     levels = " → ".join(text.translated(value_words(value, row.unit)) for value in values)
     is_sure = is_changed and row.ci_low is not None

@@ -13,7 +13,7 @@ import numpy as np
 from markupsafe import Markup
 
 from aoe_reports.history.site_facts import Days, PlacedShift, SeriesFacts
-from aoe_reports.model.history.changes import METRIC, PastNight, SeriesChange
+from aoe_reports.model.history.changes import METRICS, PastNight, SeriesChange
 from aoe_reports.present.drawings.charts import LARGE, Frame, Level, Noted, days_of, history_chart
 from aoe_reports.present.reports.series_cells import value_words
 from aoe_reports.present.values import NONE, plain, show
@@ -206,7 +206,7 @@ def level_words(value: float | None, row: SeriesChange, text: Texts) -> str:
 
 def value_title(row: SeriesChange, text: Texts) -> str:
     """What the values of a series are called."""
-    return text("Value") if row.scope == METRIC else text("Time (ms)")
+    return text("Value") if row.scope in METRICS else text("Time (ms)")
 
 
 _EPOCH = date(1970, 1, 1).toordinal()

@@ -10,7 +10,7 @@ from markupsafe import Markup
 from aoe_reports.history.site_facts import SeriesFacts
 from aoe_reports.model.history.causes import causes_in_words, count_ranks, facts_in_words, models_in_words
 from aoe_reports.model.history.changes import (
-    METRIC,
+    METRICS,
     NOTICED,
     IncidentCause,
     IncidentChange,
@@ -217,9 +217,9 @@ def _effect(row: ListedIncident, text: Texts) -> str:
     if row.effect is None:
         return changed(lead.change, text("share of the step unknown"), lead.better, look=MINOR)
     small = text("less than the floor") if is_small(row.effect) else None
-    of = lead.metric if lead.scope == METRIC else small
+    of = lead.metric if lead.scope in METRICS else small
     look = MINOR if is_small(row.effect) else SUSPECT if row.group == "suspect" else ""
-    return changed(row.effect, of, lead.better if lead.scope == METRIC else "lower", look=look)
+    return changed(row.effect, of, lead.better if lead.scope in METRICS else "lower", look=look)
 
 
 def _name_cell(row: ListedIncident, text: Texts, root: str) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Literal
 
 from aoe_reports.history.site_facts import RunFacts, SeriesFacts, StoreFacts
-from aoe_reports.model.history.changes import METRIC, SeriesChange
+from aoe_reports.model.history.changes import METRICS, SeriesChange
 from aoe_reports.model.history.listings import ListedRun
 from aoe_reports.model.history.metrics import TIME_UNIT
 from aoe_reports.model.rows import as_mapping
@@ -124,7 +124,7 @@ def _levels(key: str, title: str, levels: Sequence[float | None], rows: Sequence
 
 
 def _unit_of(row: SeriesChange) -> str:
-    return (row.unit or NONE) if row.scope == METRIC and row.unit != TIME_UNIT else ""
+    return (row.unit or NONE) if row.scope in METRICS and row.unit != TIME_UNIT else ""
 
 
 def _counts(key: str, title: str, counts: Sequence[int]) -> ListColumn:

@@ -12,7 +12,7 @@ import numpy as np
 
 from aoe_reports.history.site_facts import PARTS, SeriesFacts, StoreFacts
 from aoe_reports.model.history.causes import rank_words
-from aoe_reports.model.history.changes import METRIC, NOTICED, PHASE, IncidentChange, SeriesChange
+from aoe_reports.model.history.changes import METRICS, NOTICED, PHASE, IncidentChange, SeriesChange
 from aoe_reports.model.history.metrics import loss
 from aoe_reports.model.history.runs import StepTimes
 from aoe_reports.model.rank_spread import MIN_RANKS, middle_of
@@ -109,12 +109,12 @@ def _incidents_table(model: str, known: ModelFacts, nights: Sequence[str], text:
 def _steps(series: Sequence[SeriesFacts]) -> list[SeriesFacts]:
     """What is measured of a model as a whole, the longest first; then its metrics."""
     wholes = [facts for facts in series if facts.row.scope in NOTICED and facts.nights]
-    return sorted(wholes, key=lambda one: (one.row.scope == METRIC, _order(one), one.id))
+    return sorted(wholes, key=lambda one: (one.row.scope in METRICS, _order(one), one.id))
 
 
 def _order(facts: SeriesFacts) -> tuple[float, str]:
     """The longest time first; metrics, which have several units, by name."""
-    return (0.0, str(facts.row.metric)) if facts.row.scope == METRIC else (-facts.values[-1], "")
+    return (0.0, str(facts.row.metric)) if facts.row.scope in METRICS else (-facts.values[-1], "")
 
 
 class _Histories(NamedTuple):
@@ -145,7 +145,7 @@ def _histories(steps: Sequence[SeriesFacts], known: ModelFacts, facts: StoreFact
         past_in(lead, facts.past_nights, text),
         [NightMark(place, str(number)) for number, place, _ in numbered],
     )
-    metrics = [step for step in steps if step.watched and step.row.scope == METRIC and step is not lead]
+    metrics = [step for step in steps if step.watched and step.row.scope in METRICS and step is not lead]
     title = text("{what}, the last {nights} nights", what=_name(lead.row, text), nights=lead.watched)
     small = [
         *_parts(lead, replace(_SMALL, span=span), text),
@@ -293,7 +293,7 @@ def _steps_table(steps: Sequence[SeriesFacts], text: Texts) -> Table:
 
 
 def _name(row: SeriesChange, text: Texts) -> str:
-    what = row.metric if row.scope == METRIC else row.workload.rpartition("/")[2] if row.scope == PHASE else row.scope
+    what = row.metric if row.scope in METRICS else row.workload.rpartition("/")[2] if row.scope == PHASE else row.scope
     return text.translated(what) + text.translated(rank_words(row.rank_id))
 
 

@@ -11,7 +11,7 @@ from itertools import accumulate, pairwise
 from aoe_reports.history.site_facts import PlacedShift, RunFacts, SeriesFacts, differing_facts
 from aoe_reports.model.history.causes import facts_in_words, reason_words
 from aoe_reports.model.history.changes import (
-    METRIC,
+    METRICS,
     NOTICED,
     IncidentChange,
     IncidentMember,
@@ -251,7 +251,7 @@ def _said(series: SeriesFacts, text: Texts) -> str:
             change=show(row.change, "change"),
             **values,
         )
-    worse, better = ("worse", "better") if row.scope == METRIC else ("slower", "faster")
+    worse, better = ("worse", "better") if row.scope in METRICS else ("slower", "faster")
     return text(
         "{change} {word} since {since} (95% interval {low} to {high}): {before} became {after}.",
         change=show(abs(row.change or 0.0), "change").lstrip("+"),
@@ -271,7 +271,7 @@ def _unchanged(row: SeriesChange, text: Texts) -> str:
         return text("No change in the last {nights} nights.", nights=row.nights)
     said = (
         "No change in the last {nights} nights. A loss of {smallest} would be detected within two weeks."
-        if row.scope == METRIC
+        if row.scope in METRICS
         else "No change in the last {nights} nights. A slow-down of {smallest} would be detected within two weeks."
     )
     return text(said, nights=row.nights, smallest=show(row.smallest_detectable, "percent"))
@@ -284,7 +284,7 @@ def _facts(series: SeriesFacts, text: Texts) -> Iterator[tuple[str, str]]:
         "hardware": row.hardware, "engine": series.engine, "rank": row.rank_id, "device": row.device_id,
     }  # fmt: skip
     yield from ((text.word(name), str(value)) for name, value in known.items() if value is not None)
-    if row.scope == METRIC:
+    if row.scope in METRICS:
         yield text("Metric"), str(row.metric)
         yield text("Unit"), row.unit or text("unknown")
         better = {None: text("not declared"), "higher": text("higher is better")}.get(
@@ -416,7 +416,7 @@ def _levels_table(series: SeriesFacts, look: Look, text: Texts) -> Table:
     """The levels, each with the change at its begin."""
     columns = [
         (text("From"), "text"), (text("To"), "text"), (text("Nights"), "number"),
-        (text("Level") if series.row.scope == METRIC else text("Level (ms)"), "number"),
+        (text("Level") if series.row.scope in METRICS else text("Level (ms)"), "number"),
         (text("Change from previous level"), "number"), (text("95% interval"), "text"), (text("State"), "text"),
     ]  # fmt: skip
     begun = {shift.start: shift for shift in reversed(look.shifts)}

@@ -15,6 +15,7 @@ from aoe_reports.model.groupings import KEYS, TELLS, ComparedBy
 from aoe_reports.model.options import option, options
 from aoe_reports.model.rows import US, Rows, column, row, row_from
 from aoe_reports.model.texts import Text, join, say
+from aoe_reports.topics.comparison.memory import ComparedMemory, MemoryPart, MemoryPeak, compare_memory
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -115,7 +116,7 @@ class Compare(Question[CompareOptions, "ComparedRun | None"]):
     page = "tutorial"
     title = "Comparison"
     options = CompareOptions
-    tables = (("rows", Change), ("totals", Total))
+    tables = (("rows", Change), ("totals", Total), ("memory", MemoryPart), ("memory_peaks", MemoryPeak))
     more = ("method",)
     has_highlights = True
     arguments = (
@@ -148,9 +149,11 @@ class Compare(Question[CompareOptions, "ComparedRun | None"]):
         """Every run after the first against the first."""
         from aoe_reports.topics.comparison.compared_runs import may_be_compared, of_other_steps
         from aoe_reports.topics.comparison.comparison_words import headline_of, highlights_of, sections_of
+        from aoe_reports.topics.comparison.memory_words import memory_sections, with_memory
 
         chosen, findings = asked.options, asked.notes.findings
         pairs: list[ComparedPair] = []
+        memory = ComparedMemory([], [])
         uncounted: set[str] = set()
         runs = {unit.path: run for unit, run in parts}
         first, *others = [runs.get(path) for path in asked.inputs]
@@ -167,15 +170,21 @@ class Compare(Question[CompareOptions, "ComparedRun | None"]):
             compare = _compare_steps if chosen.by == "step" else _compare_calls
             for candidates, ranks in _by_ranks(first, comparable, chosen, findings):
                 pairs += compare([first, *candidates], ranks, chosen, findings)
+            memory = compare_memory(first, comparable, chosen.top, findings)
         changes = [change for _, mine in pairs for change in mine]
         method = _method()
         totals = [total for total, _ in pairs]
         return Finished(
-            tables=(Rows(type=Change, rows=changes), Rows(type=Total, rows=totals, key="totals")),
+            tables=(
+                Rows(type=Change, rows=changes),
+                Rows(type=Total, rows=totals, key="totals"),
+                Rows(type=MemoryPart, rows=memory.parts, key="memory"),
+                Rows(type=MemoryPeak, rows=memory.peaks, key="memory_peaks"),
+            ),
             more={"method": method},
-            headline=headline_of(pairs, uncounted),
+            headline=with_memory(headline_of(pairs, uncounted), memory),
             highlights=highlights_of(pairs),
-            sections=sections_of(pairs, method),
+            sections=[*sections_of(pairs, method), *memory_sections(memory)],
         )
 
 

@@ -27,8 +27,10 @@ from aoe_reports.model.errors import UsageError
 from aoe_reports.model.findings import Finding
 from aoe_reports.model.groupings import KEYS, LOCATIONS, ComparedBy
 from aoe_reports.model.texts import N_, join, say
+from aoe_reports.model.topics.memory import DeviceMemory
 from aoe_reports.model.topics.steps import Step
 from aoe_reports.topics.locations.locations import LOCATED_BY, locate
+from aoe_reports.topics.memory.measured import measured_memory
 from aoe_reports.topics.quality.trimming import TRIMMED_BY, note_unusual, unusual_of, usual_only, without_steps
 from aoe_reports.topics.quality.unsteady import note_unsteady
 from aoe_reports.topics.rules import COMPARABILITY_UNKNOWN, NOT_COMPARABLE
@@ -47,6 +49,8 @@ class ComparedRun:
     steps: list[Step] = field(default_factory=list)
     metrics: str | None = None
     """The set of PMU metrics, as the header of the tasks shows it."""
+    memory: list[DeviceMemory] = field(default_factory=list)
+    """Of the devices whose memory was recorded."""
 
     @property
     def ranks(self) -> list[int | None]:
@@ -93,6 +97,8 @@ def read_side(unit: RunUnit, wanted: CompareOptions, notes: Notes) -> ComparedRu
             continue
         with notes.where_unreadable(capture.root):
             _read_capture(run, capture, wanted, notes)
+            if wanted.step is None:
+                run.memory += read_memory(capture, wanted.rank, notes, wanted.device)
     run.tasks = _tasks_asked_for(run.tasks, wanted)
     run.steps = [step for step in run.steps if step.is_of(wanted.rank, wanted.device, wanted.step)]
     if run.steps if wanted.by == "step" else run.tasks:
@@ -103,6 +109,14 @@ def read_side(unit: RunUnit, wanted: CompareOptions, notes: Notes) -> ComparedRu
     asked = {"rank": wanted.rank, "device": wanted.device, "step": wanted.step}
     notes.add([nothing_measured([unit.path], what, unit.captures, **asked)])
     return None
+
+
+def read_memory(capture: Capture, rank: int | None, notes: Notes, device: int | None = None) -> list[DeviceMemory]:
+    """The memory of the devices of a capture; of the rank and the device alone that are asked for."""
+    memory, findings = measured_memory(capture)
+    notes.add(findings)
+    devices = (one.device for one in memory)
+    return [one for one in devices if rank in {None, one.rank_id} and device in {None, one.device_id}]
 
 
 def _tasks_asked_for(sets: Sequence[TaskSet], wanted: CompareOptions) -> list[TaskSet]:

@@ -13,6 +13,7 @@ from aoe_reports.model.history.expected import find_absent
 from aoe_reports.model.options import option, options
 from aoe_reports.model.rows import US, Rows, column, row
 from aoe_reports.model.texts import N_, say
+from aoe_reports.topics.comparison.memory import ComparedMemory, MemoryPart, MemoryPeak, compare_memory
 
 if TYPE_CHECKING:
     from fractions import Fraction
@@ -113,8 +114,11 @@ class Explain(Question[ExplainOptions, "ExplainedRun | None"]):
     page = "explain"
     title = "Why a step changed"
     options = ExplainOptions
-    tables = (("rows", ChangePart), ("steps", ExplainedStep), ("conditions", Condition))
-    form_help = "Output format; csv omits steps and conditions, svg is a picture of the largest change."
+    tables = (
+        ("rows", ChangePart), ("steps", ExplainedStep), ("conditions", Condition), ("memory", MemoryPart),
+        ("memory_peaks", MemoryPeak),
+    )  # fmt: skip
+    form_help = "Output format; csv omits steps, conditions and memory, svg is a picture of the largest change."
     has_picture = True
     arguments = (
         Argument(name="baseline", help="Baseline: one run.", many=False),
@@ -143,17 +147,20 @@ class Explain(Question[ExplainOptions, "ExplainedRun | None"]):
         """The candidate against the baseline, device by device."""
         from aoe_reports.topics.comparison.explain_words import headline_of, picture_of, sections_of
         from aoe_reports.topics.comparison.explained_runs import tell_waits
+        from aoe_reports.topics.comparison.memory_words import memory_sections, with_memory
 
         findings, runs = asked.notes.findings, {unit.path: run for unit, run in parts}
         sides = [run for path in asked.inputs if (run := runs.get(path)) is not None]
         rows: list[ChangePart] = []
         steps: list[ExplainedStep] = []
         conditions: list[Condition] = []
+        memory = ComparedMemory([], [])
         if len(sides) == len(asked.inputs):
             before, after = sides
             conditions = list(_conditions(before, after))
             if _may_be_explained(before, after, findings, force=asked.options.force):
                 findings += tell_waits(sides)
+                memory = compare_memory(before.compared, [after.compared], asked.options.top, findings)
                 for places in _paired(before, after, findings):
                     findings += _told_apart(places, before, after)
                     if _is_other_step(places, before, after) and not asked.options.force:
@@ -169,9 +176,11 @@ class Explain(Question[ExplainOptions, "ExplainedRun | None"]):
                 Rows(type=ChangePart, rows=rows),
                 Rows(type=ExplainedStep, rows=steps, key="steps"),
                 Rows(type=Condition, rows=conditions, key="conditions"),
+                Rows(type=MemoryPart, rows=memory.parts, key="memory"),
+                Rows(type=MemoryPeak, rows=memory.peaks, key="memory_peaks"),
             ),
-            headline=headline_of(steps, rows),
-            sections=sections_of(steps, rows, conditions),
+            headline=with_memory(headline_of(steps, rows), memory),
+            sections=[*sections_of(steps, rows, conditions), *memory_sections(memory)],
             picture=picture_of(steps, rows),
         )
 

@@ -46,7 +46,7 @@ from aoe_reports.topics.communication.collectors import Collectors
 from aoe_reports.topics.communication.facts import OperatorTime, PeerWait, find_awaited_ranks, type_of_operator
 from aoe_reports.topics.communication.reading import read_bandwidths, read_operators
 from aoe_reports.topics.communication.tasks import TASK_COLUMNS, CommunicationTasks
-from aoe_reports.topics.comparison.compared_runs import ComparedRun, RunUnit, metrics_of
+from aoe_reports.topics.comparison.compared_runs import ComparedRun, RunUnit, metrics_of, read_memory
 from aoe_reports.topics.comparison.explain import ExplainedBy, ExplainOptions
 from aoe_reports.topics.comparison.exposed import (
     NOTHING_RAN,
@@ -105,6 +105,7 @@ def read_explained(unit: RunUnit, wanted: ExplainOptions, notes: Notes) -> Expla
             operators += own  # of other ranks, too: whom the others wait for
             if capture.info.may_hold(wanted.rank):
                 peer_waits += _read_capture(run, capture, own, wanted, notes)
+                run.compared.memory += read_memory(capture, wanted.rank, notes)
     awaited = find_awaited_ranks(operators, peer_waits)
     if awaited:
         run.awaited = awaited[0].number if awaited[0].rank is None else awaited[0].rank

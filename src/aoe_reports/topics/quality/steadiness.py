@@ -14,6 +14,7 @@ from aoe_reports.model.by_key import lists_by_key
 from aoe_reports.model.topics.steps import Step
 from aoe_reports.stats.bootstrap import student_quantile
 from aoe_reports.stats.sample import robust_sigma, sample_std
+from aoe_reports.stats.trend import trend_score
 
 MIN_STEPS_FOR_WARM_UP = 3
 """Of two steps nobody knows which is the usual one."""
@@ -148,9 +149,7 @@ def _drift(durations: Sequence[int]) -> float:
     count = len(values)
     rises = values[None, :] - values[:, None]
     later = np.triu_indices(count, 1)
-    score = float(np.sign(rises[later]).sum())
-    scale = (count * (count - 1) * (2 * count + 5) / 18) ** 0.5
-    if (abs(score) - 1) / scale < DRIFT_Z:
+    if abs(trend_score(values)) < DRIFT_Z:
         return 0.0
     slope = float(np.median(rises[later] / (later[1] - later[0])))
     begin = float(np.median(values - slope * np.arange(count)))

@@ -37,6 +37,7 @@ from aoe_reports.formats.sources.found import FoundFile
 from aoe_reports.formats.table import Facts
 from aoe_reports.formats.vendor import TABLES
 from aoe_reports.model.arrays.memory import give_back
+from aoe_reports.model.by_key import lists_by_key
 from aoe_reports.model.findings import Finding, is_below
 from aoe_reports.model.texts import say
 from aoe_reports.model.timestamps import digits_to_ns
@@ -46,6 +47,14 @@ from aoe_reports.rules.forms.statistics import check_no_tasks, check_statistics
 from aoe_reports.rules.gradient_bank import check_bank_file
 from aoe_reports.rules.results.check import check_result_file
 from aoe_reports.stats.grouping import has_communication
+from aoe_reports.topics.memory.measured import (
+    MeasuredMemory,
+    StepSpans,
+    has_memory,
+    measured_memory,
+    spans_of_steps,
+    spans_of_tasks,
+)
 from aoe_reports.topics.records.from_parts import PartTime
 from aoe_reports.topics.records.from_profile import (
     TASK_FIELDS,
@@ -82,6 +91,8 @@ class CaptureData:
     sha256s: tuple[str, ...]
     first_ns: int | None
     model_name: str | None
+    memory: tuple[MeasuredMemory, ...] = ()
+    """Of each device whose memory was recorded."""
 
 
 def with_shared_keys_of(data: CaptureData, keys: Keys) -> CaptureData:
@@ -122,6 +133,11 @@ class ProfileRun:
     def parts(self) -> list[PartTime]:
         """The modules, layers and phases of all ranks and devices."""
         return [part for data in self.captures for part in data.parts]
+
+    @property
+    def memory(self) -> list[MeasuredMemory]:
+        """The memory of all ranks and devices."""
+        return [device for data in self.captures for device in data.memory]
 
     @property
     def steps(self) -> list[Step]:
@@ -265,6 +281,7 @@ def read_capture(capture: Capture, options: RecordOptions, look: Look | None = N
     measured = _measure(tables, asked)
     frame, grouped, findings = measured.frame, measured.grouped, measured.findings
     covered = _steps_of_tasks(capture, frame, steps) if frame is not None and not grouped else {}
+    memory, of_memory = measured_memory(capture, _step_spans(capture, None if grouped else frame, steps))
     if look is not None:
         frame = frame if frame is None or grouped else frame.drop_columns(_only_of_advice(frame, fields))
         wide = WideTables(capture, _by_device(capture, measured.tasks), measured.stand_in, steps)
@@ -287,10 +304,12 @@ def read_capture(capture: Capture, options: RecordOptions, look: Look | None = N
         ),
         steps=steps,
         parts=parts,
+        memory=tuple(memory),
         findings=(
             *capture.findings,
             *findings,
             *of_parts,
+            *of_memory,
             *tables.empty_files(),
             *(finding for data in found for finding in data.findings),
         ),
@@ -311,6 +330,20 @@ def _steps_of_tasks(capture: Capture, frame: pa.Table, steps: Sequence[Step]) ->
         if len(covered) < len(mine):
             found[tasks.device_id] = len(covered), sum(step.duration_ns for step in covered)
     return found
+
+
+def _step_spans(capture: Capture, frame: pa.Table | None, steps: Sequence[Step]) -> StepSpans:
+    """When the steps of each device were, by its table of steps, else by its tasks; nothing where no memory is to be put into them."""
+    if not has_memory(capture):
+        return {}
+    spans: StepSpans = {
+        device: spans_of_steps(mine) for device, mine in lists_by_key((step.device_id, step) for step in steps).items()
+    }
+    if any(spans.values()) or frame is None:
+        return spans
+    names = ("device_id", "task_start_ns", "task_duration_ns", *STEP_COLUMNS)
+    tasks = split_devices(capture.info.rank_of, frame.select([name for name in names if name in frame.column_names]))
+    return {one.device_id: spans_of_tasks(one.frame) for one in tasks}
 
 
 def _measure(tables: _Tables, fields: frozenset[str]) -> _Measured:

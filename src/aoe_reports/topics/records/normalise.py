@@ -24,6 +24,7 @@ from aoe_reports.rules.schema import SCHEMA
 from aoe_reports.store import Run, RunHeader
 from aoe_reports.store.layout import CAPTURES
 from aoe_reports.topics.records.context import UNKNOWN, RunContext
+from aoe_reports.topics.records.from_memory import records_from_memory
 from aoe_reports.topics.records.from_parts import records_from_parts
 from aoe_reports.topics.records.from_profile import MAX_OPERATORS, records_from_groups, records_from_steps
 from aoe_reports.topics.records.from_result import plain_number, records_from_result
@@ -64,6 +65,7 @@ def run_of_profile(profile: ProfileRun, options: RecordOptions) -> Run:
     for sums in profile.communication:
         records += records_from_groups(context, sums)
     records += records_from_parts(context, profile.parts)
+    records += records_from_memory(context, profile.memory)
     if options.raw and (without := sum(record.runtime_raw is None for record in records)):
         message = say(
             "{count} records have no individual times: there are more than {raw}, or only sums of them",

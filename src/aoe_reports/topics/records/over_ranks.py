@@ -8,7 +8,8 @@ from typing import Any
 
 from aoe_reports.formats.records.record import Record
 from aoe_reports.model.by_key import lists_by_key
-from aoe_reports.model.history.changes import COMPUTING, LOCATED
+from aoe_reports.model.history.changes import COMPUTING, LOCATED, MEMORY
+from aoe_reports.topics.records.from_memory import of_all_ranks
 from aoe_reports.topics.records.from_profile import NS_PER_MS
 
 _OPERATORS = frozenset({"op", "op_type"})
@@ -21,16 +22,18 @@ def over_ranks(records: Sequence[Record], most: int) -> tuple[list[Record], list
 
     Of at most `most` ranks every record continues a history. Of more, the operators (and modules) of all ranks become one record each: that of the
     median rank (of two the quicker), whose metrics tell how many ranks there are, the 95th percentile, the slowest and which rank
-    that is; and of each rank what its operators take in all, for a slow rank is slow in all of them. Steps and communication
-    stay as they are.
+    that is; and of each rank what its operators take in all, for a slow rank is slow in all of them. The memory of all ranks is
+    that of the rank with the largest peak. Steps and communication stay as they are.
     """
     single = [record for record in records if record.scope in _OF_RANKS and record.phase is None and record.count]
     ranks = lists_by_key(((one.rank_id, one.device_id), one) for one in single)
-    if len(ranks) <= most:
+    memory = [record for record in records if record.scope == MEMORY]
+    if max(len(ranks), len(memory)) <= most:
         return list(records), []
-    apart = {id(one) for one in single}
+    apart = {id(one) for one in [*single, *memory]}
     others = [record for record in records if id(record) not in apart]
-    return [*others, *map(_computing, ranks.values()), *_of_all_ranks(single)], single
+    merged = [*map(_computing, ranks.values()), *_of_all_ranks(single), *([of_all_ranks(memory)] if memory else [])]
+    return [*others, *merged], single
 
 
 def _computing(of_rank: Sequence[Record]) -> Record:

@@ -1,0 +1,24 @@
+"""Units of sizes of memory, as people are shown them."""
+
+from __future__ import annotations
+
+from aoe_reports.model.time_units import significant
+
+SIZE_UNITS = ((1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB"), (1, "bytes"))
+"""(bytes, name) of each unit, the largest first."""
+
+
+def size_unit(size_bytes: float) -> tuple[int, str]:
+    """The largest unit of which a size has at least one."""
+    return next((unit for unit in SIZE_UNITS if abs(size_bytes) >= unit[0]), SIZE_UNITS[-1])
+
+
+def size_words(size_bytes: float) -> str:
+    """A size in its own unit."""
+    scale, unit = size_unit(size_bytes)
+    return f"{significant(size_bytes / scale)} {unit}" if scale > 1 else f"{size_bytes:,.0f} {unit}"
+
+
+def exact_size(size_bytes: int | None) -> str:
+    """A size to the byte, where two are compared."""
+    return "–" if size_bytes is None else f"{size_bytes:,} bytes"  # noqa: RUF001 -- as tables print no value

@@ -1,0 +1,206 @@
+"""Peaks of memory before and after: the change of each device, and of some of them by owner, byte for byte."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from aoe_reports.model.findings import Finding
+from aoe_reports.model.rows import column, row
+from aoe_reports.model.texts import say
+from aoe_reports.model.topics.memory import DeviceMemory, Level
+
+_MAX_SHARE = 10
+"""Owners that change by more than so many times the whole cancel each other: they are no share of it."""
+
+
+@row
+class MemoryPeak:
+    """The highest allocated memory of a device before and after, and the highest reserved memory of the same component."""
+
+    baseline: str = column()
+    candidate: str = column()
+    rank_id: int | None = column("Rank", "integer")
+    device_id: int | None = column("Device", "integer", detail=True)
+    component: str = column("Component")
+    before_bytes: int = column("Peak before", "size")
+    after_bytes: int = column("Peak after", "size")
+    difference_bytes: int = column("Difference", "size")
+    ratio: float | None = column("Ratio", "ratio")
+    reserved_before_bytes: int | None = column("Reserved before", "size")
+    reserved_after_bytes: int | None = column("Reserved after", "size")
+
+
+@row
+class MemoryPart:
+    """What an owner adds to the change of a peak: the parts of a device add up to it, byte for byte.
+
+    They are given of the ranks with the largest and the median peak of the candidate.
+    """
+
+    position: int = column("#", "integer")
+    baseline: str = column()
+    candidate: str = column()
+    rank_id: int | None = column("Rank", "integer")
+    device_id: int | None = column()
+    name: str | None = column("Held by")
+    kind: str | None = column("Kind", "word")
+    module: str | None = column("Module")
+    since_before: bool = column()
+    """Held since before the recording."""
+    unexplained: bool = column()
+    """The part of a peak that no recorded allocation explains."""
+    others: int = column()
+    """The number of owners that this row sums up; 0 where it is one owner."""
+    before_bytes: int = column("Before", "size")
+    after_bytes: int = column("After", "size")
+    difference_bytes: int = column("Difference", "size")
+    share: float | None = column("Share of the change", "percent")
+
+
+class MeasuredRun(Protocol):
+    """A run as far as its memory is compared."""
+
+    @property
+    def label(self) -> str:
+        """Its name."""
+
+    @property
+    def memory(self) -> Sequence[DeviceMemory]:
+        """Of its devices."""
+
+
+@dataclass(frozen=True, slots=True)
+class ComparedMemory:
+    """The peaks of all devices of some pairs of runs, and the owners of some of them."""
+
+    peaks: list[MemoryPeak]
+    parts: list[MemoryPart]
+
+
+_Place = tuple[int | None, int | None]
+_Pair = tuple[DeviceMemory, DeviceMemory]
+Holder = tuple[str | None, str | None, str | None, bool, bool]
+"""Name, kind, module, whether it is held since before the recording, whether it is unexplained."""
+
+
+def compare_memory(
+    baseline: MeasuredRun, candidates: Iterable[MeasuredRun], top: int, findings: list[Finding]
+) -> ComparedMemory:
+    """Every candidate against the baseline; nothing where memory is not recorded on both sides."""
+    compared = ComparedMemory([], [])
+    for candidate in candidates:
+        pairs = [pair for pair in _paired(baseline, candidate) if _is_comparable(pair, candidate, findings)]
+        compared.peaks.extend(_peak(baseline.label, candidate.label, pair) for pair in pairs)
+        for pair in _largest_and_median(pairs):
+            compared.parts.extend(_parts(baseline.label, candidate.label, pair, top))
+    return compared
+
+
+def _paired(baseline: MeasuredRun, candidate: MeasuredRun) -> list[_Pair]:
+    """The same ranks, else devices; a single device of each side whatever its number."""
+    if len(baseline.memory) == len(candidate.memory) == 1:
+        return [(baseline.memory[0], candidate.memory[0])]
+    before = {_place(device): device for device in baseline.memory}
+    return [(before[_place(device)], device) for device in candidate.memory if _place(device) in before]
+
+
+def _place(device: DeviceMemory) -> _Place:
+    return device.rank_id, None if device.rank_id is not None else device.device_id
+
+
+def _is_comparable(pair: _Pair, candidate: MeasuredRun, findings: list[Finding]) -> bool:
+    from aoe_reports.topics.rules import COMPARABILITY_UNKNOWN
+
+    before, after = pair
+    if before.peak_pool == after.peak_pool:
+        return True
+    message = say(
+        "memory is not compared: the baseline records {before}, this {after}",
+        before=before.peak_pool,
+        after=after.peak_pool,
+    )
+    findings.append(COMPARABILITY_UNKNOWN.found(candidate.label, message))
+    return False
+
+
+def _peak(baseline: str, candidate: str, pair: _Pair) -> MemoryPeak:
+    before, after = pair
+    sizes = before.peak.size_bytes, after.peak.size_bytes
+    return MemoryPeak(
+        baseline=baseline,
+        candidate=candidate,
+        rank_id=after.rank_id,
+        device_id=after.device_id,
+        component=after.peak_pool,
+        before_bytes=sizes[0],
+        after_bytes=sizes[1],
+        difference_bytes=sizes[1] - sizes[0],
+        ratio=round(sizes[1] / sizes[0], 6) if sizes[0] else None,
+        reserved_before_bytes=_size(_reserved(before)),
+        reserved_after_bytes=_size(_reserved(after)),
+    )
+
+
+def _reserved(device: DeviceMemory) -> Level | None:
+    return next((pool.reserved for pool in device.pools if pool.component == device.peak_pool), None)
+
+
+def _size(level: Level | None) -> int | None:
+    return None if level is None else level.size_bytes
+
+
+def _largest_and_median(pairs: Sequence[_Pair]) -> list[_Pair]:
+    """The pairs with the largest and the (lower) median peak after; of one or two all."""
+    ordered = sorted(pairs, key=lambda pair: -pair[1].peak.size_bytes)
+    return ordered if len(ordered) < 3 else [ordered[0], ordered[len(ordered) // 2]]  # noqa: PLR2004 -- two are shown
+
+
+def _parts(baseline: str, candidate: str, pair: _Pair, top: int) -> Iterator[MemoryPart]:
+    before, after = (sizes_by_owner(device) for device in pair)
+    changes = [(after.get(one, 0) - before.get(one, 0), one) for one in {**before, **after}]
+    changes = sorted((one for one in changes if one[0]), key=lambda one: (-abs(one[0]), str(one[1])))
+    whole = sum(difference for difference, _ in changes)
+    named = changes if len(changes) <= top + 1 else changes[:top]
+    groups: list[tuple[Holder, Sequence[Holder]]] = [(one, [one]) for _, one in named]
+    if others := [one for _, one in changes[len(named) :]]:
+        groups.append(((None, None, None, False, False), others))
+    for position, (holder, members) in enumerate(groups, start=1):
+        name, kind, module, since_before, unexplained = holder
+        sizes = [sum(side.get(one, 0) for one in members) for side in (before, after)]
+        yield MemoryPart(
+            position=position,
+            baseline=baseline,
+            candidate=candidate,
+            rank_id=pair[1].rank_id,
+            device_id=pair[1].device_id,
+            name=name,
+            kind=kind,
+            module=module,
+            since_before=since_before,
+            unexplained=unexplained,
+            others=len(members) if len(members) > 1 else 0,
+            before_bytes=sizes[0],
+            after_bytes=sizes[1],
+            difference_bytes=sizes[1] - sizes[0],
+            share=_share(sizes[1] - sizes[0], whole),
+        )
+
+
+def sizes_by_owner(device: DeviceMemory) -> Mapping[Holder, int]:
+    """What each owner holds of a peak; what no owner is known of is unexplained."""
+    sizes: dict[Holder, int] = {}
+    for owner in device.owners:
+        holder = owner.name, owner.kind, owner.module, owner.since_before, owner.unexplained
+        sizes[holder] = sizes.get(holder, 0) + owner.size_bytes
+    rest = device.peak.size_bytes - sum(sizes.values())
+    return (
+        {**sizes, (None, None, None, False, True): rest + sizes.get((None, None, None, False, True), 0)}
+        if rest
+        else sizes
+    )
+
+
+def _share(part: int, whole: int) -> float | None:
+    return round(part / whole, 6) if whole and abs(part) <= abs(whole) * _MAX_SHARE else None

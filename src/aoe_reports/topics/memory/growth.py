@@ -1,0 +1,176 @@
+"""What grows from step to step in the memory of one device: a leak, a cache that fills, or warm-up.
+
+An owner gains what it allocates and never releases, or, where it replaces what it holds by something larger, what it holds more at the end of each
+step. The last steps are not judged: what they allocate may yet be released, as older memory of the owner was after some steps.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from aoe_reports.model.arrays.columns import Dictionary, Ints, codes, integers, places_by
+from aoe_reports.model.topics.memory import Growth
+from aoe_reports.topics.memory.gains import MIN_STEPS, Gains, Pace, lasting_rises
+
+Steps = Sequence[tuple[int, int, int]]
+"""(number, start, end) of each, in ns."""
+Measure = Literal["allocated", "reserved"]
+
+PATIENCE = 2
+"""Memory counts as never released after this times the longest that its owner held other memory. Requests of a server are of any length: with 1, one
+in eight recordings of a healthy one has a leak."""
+MIN_SEEN = 0.5
+"""Nothing leaks where the recorded sum rises by less than this part of it: releases are missing then."""
+
+
+def growth_of(events: pa.Table, samples: pa.Table, steps: Steps) -> tuple[Growth, ...]:
+    """What grows in one pool: all of it first, then owners by bytes a step. Nothing of fewer than MIN_STEPS steps that can be judged.
+
+    Events and samples are those of the pool, as MEMORY_EVENT and MEMORY_SAMPLE; steps are on their clock.
+    """
+    if len(steps) <= MIN_STEPS:
+        return ()
+    bounds, numbers = bounds_of(steps)
+    lasting = _lasting(events, bounds)
+    recorded = _floors(samples, "allocated_bytes", bounds)
+    levels = lasting.levels(slice(None)) if recorded is None else recorded
+    size = max(int(levels.max(initial=0)), pc.max(samples["allocated_bytes"]).as_py() or 0)
+
+    def rows(owner: str | None, paces: Sequence[Pace], measure: Measure = "allocated") -> list[Growth]:
+        return [
+            Growth(
+                owner=owner,
+                meaning=pace.meaning,
+                measure=measure,
+                bytes_per_step=pace.bytes_per_step,
+                low=pace.low,
+                high=pace.high,
+                first_step=numbers[pace.first],
+                last_step=numbers[pace.last],
+            )
+            for pace in paces
+        ]
+
+    leaking: list[Gains] = []
+    of_owners: list[Growth] = []
+    for owner, places in places_by(lasting.owners):
+        gains, paces = _of_owner(lasting, places, size)
+        if _leaks(paces) and recorded is not None and _contradicts(recorded, paces[-1]):
+            continue
+        leaking += [gains] if _leaks(paces) else []
+        of_owners += rows(lasting.names[owner - 1], paces) if owner else []
+    pool = lasting_rises(levels, lasting.unsure(slice(None))).paces(size)
+    if leaking and not _leaks(pool):
+        pool = _sum(leaking).paces(size) or pool
+    whole = rows(None, pool)
+    reserved = _floors(samples, "reserved_bytes", bounds)
+    if size and reserved is not None and all(pace.meaning == "warm-up" for pace in pool):
+        whole += rows(None, _of_reserved(reserved, pool, size), "reserved")
+    return (*whole, *sorted(of_owners, key=lambda row: (-row.bytes_per_step, row.owner or "", row.meaning)))
+
+
+def bounds_of(steps: Steps) -> tuple[Ints, list[int]]:
+    """(start of the first step and the ends of all, their numbers), in the order of time; what is between two steps belongs to the later one."""
+    ordered = sorted(steps, key=lambda step: step[1:])
+    bounds = [*(start for _, start, _ in ordered[:1]), *(end for _, _, end in ordered)]
+    return np.asarray(bounds, dtype=np.int64), [number for number, _, _ in ordered]
+
+
+@dataclass(frozen=True, slots=True)
+class _Lasting:
+    """Allocations that outlive the step in which they were made; times as indices of the bounds of steps."""
+
+    owners: Ints
+    """Numbers of names from 1; 0 for none."""
+    names: Dictionary
+    sizes: Ints
+    first: Ints
+    """First bound at which it is held: 0 for what is older than the steps."""
+    end: Ints
+    """First bound at which it is released; the number of bounds if that is none."""
+    count: int
+    """Number of bounds."""
+
+    def levels(self, places: Ints | slice) -> Ints:
+        """What some of them hold at each bound."""
+        changes = np.zeros(self.count + 1, dtype=np.int64)
+        np.add.at(changes, self.first[places], self.sizes[places])
+        np.subtract.at(changes, self.end[places], self.sizes[places])
+        return np.cumsum(changes)[:-1]
+
+    def unsure(self, places: Ints | slice) -> int:
+        """Last steps whose memory may yet be released: PATIENCE times as many as any of it was held."""
+        first, end = self.first[places], self.end[places]
+        return PATIENCE * int((end - first)[end < self.count].max(initial=0))
+
+    def kept(self, places: Ints) -> Gains:
+        """What each step allocates and no later one releases."""
+        lost = places[self.end[places] == self.count]
+        gains = np.zeros(self.count, dtype=np.int64)
+        np.add.at(gains, self.first[lost], self.sizes[lost])
+        return Gains(gains[1 : max(1, self.count - 1 - self.unsure(places))])
+
+
+def _lasting(events: pa.Table, bounds: Ints) -> _Lasting:
+    """Those that are allocated before the last bound."""
+    times, is_known = integers(events["allocated_ns"])
+    first = np.where(is_known, np.searchsorted(bounds, times), 0)
+    times, is_known = integers(events["released_ns"])
+    end = np.where(is_known, np.searchsorted(bounds, times), len(bounds))
+    lasts = np.flatnonzero(end > first)
+    owners, names = codes(events["owner"])
+    sizes, _ = integers(events["size_bytes"])
+    return _Lasting(owners[lasts], names, sizes[lasts], first[lasts], end[lasts], len(bounds))
+
+
+def _floors(samples: pa.Table, column: str, bounds: Ints) -> Ints | None:
+    """Least value in each step, from that at its start on: what is held for part of a step only is not in it. None where nothing is recorded."""
+    recorded = samples.filter(samples[column].is_valid())
+    times, values = integers(recorded["sampled_ns"])[0], integers(recorded[column])[0]
+    if not len(times):
+        return None
+    order = np.argsort(times, kind="stable")
+    at = np.searchsorted(times[order], bounds, side="right")
+    starts = np.maximum(at[:-1] - 1, 0)
+    ends = np.maximum(at[1:], starts + 1)
+    values = values[order]
+    return np.asarray([values[start:end].min() for start, end in zip(starts, ends, strict=True)], dtype=np.int64)
+
+
+def _of_owner(lasting: _Lasting, places: Ints, size: int) -> tuple[Gains, list[Pace]]:
+    """What an owner never releases; what it holds more at the ends of steps where only that shows growth."""
+    kept = lasting.kept(places)
+    paces = kept.paces(size)
+    if _leaks(paces):
+        return kept, paces
+    risen = lasting_rises(lasting.levels(places), lasting.unsure(places))
+    replaced = [] if risen.is_warm_up else risen.paces(size)
+    return (risen, replaced) if _leaks(replaced) or not paces else (kept, paces)
+
+
+def _leaks(paces: Sequence[Pace]) -> bool:
+    return any(pace.meaning == "leak" for pace in paces)
+
+
+def _contradicts(recorded: Ints, leak: Pace) -> bool:
+    """Whether the recorded sum nowhere rises as much as a leak would have it, over a third of its steps."""
+    levels = recorded[leak.first : leak.last + 2]
+    apart = max(1, len(levels) // 3)
+    return bool((levels[apart:] - levels[:-apart]).max() < MIN_SEEN * leak.bytes_per_step * apart)
+
+
+def _sum(gains: Sequence[Gains]) -> Gains:
+    judged = min(len(each.sizes) for each in gains)
+    return Gains(np.sum([each.sizes[:judged] for each in gains], axis=0))
+
+
+def _of_reserved(levels: Ints, allocated: Sequence[Pace], size: int) -> list[Pace]:
+    """Growth of what is reserved, where what is allocated does not grow beyond its warm-up."""
+    gains = lasting_rises(levels, 0)
+    return [] if allocated and gains.is_warm_up else gains.paces_of_cache(size)

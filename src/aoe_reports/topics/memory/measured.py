@@ -1,0 +1,88 @@
+"""The memory of the devices of a capture by its tables alone: peaks and their owners, and what grows. No timeline is read."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pyarrow as pa
+
+from aoe_reports.engine.memory import memory_recordings
+from aoe_reports.engine.question import Notes
+from aoe_reports.facts.idle import step_of_tasks
+from aoe_reports.formats.capture import Capture
+from aoe_reports.model.arrays.columns import integers
+from aoe_reports.model.by_key import lists_by_key
+from aoe_reports.model.findings import Finding, has
+from aoe_reports.model.topics.memory import DeviceMemory
+from aoe_reports.model.topics.steps import Step
+from aoe_reports.topics.memory.facts import PROFILER_SOURCES, StepSpan, StepTimes, device_memory
+
+StepSpans = Mapping[int | None, Sequence[StepSpan]]
+"""When the steps of each device began and ended."""
+
+
+@dataclass(frozen=True, slots=True)
+class MeasuredMemory:
+    """The memory of a device, and in how many steps growth was looked for."""
+
+    device: DeviceMemory
+    steps: int
+
+
+def has_memory(capture: Capture) -> bool:
+    """Whether a capture has tables of memory."""
+    return any(capture.sources(kind) for kind in PROFILER_SOURCES)
+
+
+def measured_memory(capture: Capture, spans: StepSpans | None = None) -> tuple[list[MeasuredMemory], list[Finding]]:
+    """(the memory of each device, by rank and device; what was found in its tables, as warnings).
+
+    Damaged tables are not used at all: a peak that misses rows is no change. Times that were measured beside them are right.
+    """
+    notes = Notes()
+    every = memory_recordings(capture, notes) if has_memory(capture) else []
+    findings = [replace(one, severity="warning") if one.severity == "error" else one for one in notes.findings]
+    if has(notes.findings, "error"):
+        return [], findings
+    recordings = lists_by_key(((one.rank_id, one.device_id), one) for one in every)
+    found = []
+    for place in sorted(recordings, key=lambda place: tuple(-1 if number is None else number for number in place)):
+        steps = StepTimes((spans or {}).get(place[1], ()))
+        memory = device_memory(recordings[place], steps)
+        if memory is not None:
+            found.append(MeasuredMemory(memory, len(steps.spans)))
+    return found, findings
+
+
+def spans_of_steps(steps: Sequence[Step]) -> list[StepSpan]:
+    """The times of steps of one device, of those that have any."""
+    return [
+        StepSpan(step.step, step.start_ns, step.start_ns + step.duration_ns)
+        for step in steps
+        if step.step is not None and step.start_ns is not None
+    ]
+
+
+def spans_of_tasks(tasks: pa.Table) -> list[StepSpan]:
+    """The times of steps by the tasks of one device: from the first task of a step to that of the next; none where tasks name no step."""
+    known = step_of_tasks(tasks)
+    if known is None or "task_start_ns" not in tasks.column_names:
+        return []
+    steps, (starts, timed), (durations, _) = (
+        known[1],
+        *(integers(tasks[name]) for name in ("task_start_ns", "task_duration_ns")),
+    )
+    chosen = timed & (steps >= 0)
+    if not chosen.any():
+        return []
+    numbers, places = np.unique(steps[chosen], return_inverse=True)
+    first = np.full(len(numbers), np.iinfo(np.int64).max)
+    np.minimum.at(first, places, starts[chosen])
+    order = np.argsort(first, kind="stable")
+    ends = [*first[order][1:].tolist(), int((starts + durations)[chosen].max())]
+    return [
+        StepSpan(int(number), int(start), end)
+        for number, start, end in zip(numbers[order].tolist(), first[order].tolist(), ends, strict=True)
+    ]

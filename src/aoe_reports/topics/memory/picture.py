@@ -1,0 +1,85 @@
+"""The picture of the memory of one device: the component whose peak is taken apart."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from aoe_reports.model.pictures.memory import (
+    MAX_PARTS,
+    MEASURES,
+    Measure,
+    MemoryCurve,
+    MemoryPart,
+    MemoryPicture,
+    MemoryStep,
+    curve_of,
+)
+from aoe_reports.model.texts import Text, count_of, join, say
+from aoe_reports.model.topics.memory import DeviceMemory, Owner
+from aoe_reports.topics.memory.facts import Samples, pool_to_explain, samples_of
+from aoe_reports.topics.memory.words import name_of
+
+if TYPE_CHECKING:
+    from aoe_reports.topics.memory.reading import ReadDevice
+
+PIXELS = 460
+"""A curve is drawn by so many columns."""
+_PEAKS: tuple[Measure, ...] = ("allocated", "reserved", "active")
+"""A peak is one of the first of these that is recorded."""
+
+
+def picture_of(read: ReadDevice) -> MemoryPicture:
+    """Curves of the component, the steps that overlap them, and the owners of its peak."""
+    samples, device = pool_to_explain(samples_of(read.recordings)), read.memory
+    begin, end = int(samples.times[0]), int(samples.times[-1])
+    steps = (span for span in read.steps.spans if span.end_ns > begin and span.start_ns <= end)
+    return MemoryPicture(
+        title=_title(device),
+        duration_ns=end - begin,
+        measure=next(measure for measure in _PEAKS if samples.has(measure)),
+        has_clock=read.has_clock,
+        curves=tuple(_curves(samples, begin, end)),
+        steps=tuple(
+            MemoryStep(span.number, max(span.start_ns - begin, 0), min(span.end_ns, end) - begin) for span in steps
+        ),
+        peak_ns=device.peak.at_ns - begin,
+        peak_bytes=device.peak.size_bytes,
+        parts=parts_of(device.owners),
+    )
+
+
+def _curves(samples: Samples, begin: int, end: int) -> Iterator[MemoryCurve]:
+    for measure in MEASURES:
+        values, known = samples.measures[measure]
+        if known.any():
+            yield curve_of(measure, samples.times[known] - begin, values[known], end - begin, PIXELS)
+
+
+def _title(device: DeviceMemory) -> Text:
+    parts = [say("Memory of {component}", component=device.peak_pool)]
+    if device.rank_id is not None:
+        parts.append(say("rank {rank}", rank=device.rank_id))
+    if device.device_id is not None:
+        parts.append(say("device {device}", device=device.device_id))
+    return join(" · ", parts)
+
+
+def parts_of(owners: Sequence[Owner]) -> tuple[MemoryPart, ...]:
+    """The largest owners of a peak, the rest as one, then what was held before and what nothing explains; they add up to it."""
+    named = [one for one in owners if one.name is not None]
+    parts = [MemoryPart("owner", _label(one), one.size_bytes) for one in named[:MAX_PARTS]]
+    if rest := named[MAX_PARTS:]:
+        label = count_of(len(rest), "{number} more owner", "{number} more owners")
+        parts.append(MemoryPart("others", label, sum(one.size_bytes for one in rest)))
+    parts += [
+        MemoryPart("unexplained" if one.unexplained else "before", name_of(one), one.size_bytes)
+        for one in owners
+        if one.name is None
+    ]
+    return tuple(part for part in parts if part.size_bytes)
+
+
+def _label(owner: Owner) -> str:
+    name = name_of(owner)
+    return say("{name} in {module}", name=name, module=owner.module) if owner.module else name

@@ -1,0 +1,176 @@
+"""What `memory` found, in words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from aoe_reports.model.findings import Finding
+from aoe_reports.model.rank_spread import MIN_RANKS
+from aoe_reports.model.size_units import exact_size, size_words
+from aoe_reports.model.texts import Text, count_of, join, say
+from aoe_reports.model.topics.memory import Owner
+from aoe_reports.topics.memory.facts import PROFILER_SOURCES, disagreeing, missing_of
+from aoe_reports.topics.memory.memory import DeviceRow, OwnerRow
+from aoe_reports.topics.memory.reading import ReadDevice
+from aoe_reports.topics.rules import MEMORY_DISAGREES, MEMORY_OPEN, MEMORY_UNEXPLAINED
+
+_INNERMOST = 6
+"""So many of the innermost ranges of the host are in a sentence."""
+_MUCH_UNEXPLAINED = 0.05
+
+
+def name_of(owner: Owner) -> str:
+    """An owner as people read it."""
+    if owner.unexplained:
+        counted = say("released, still counted by {component}", component=owner.name)
+        return say("unexplained") if owner.name is None else counted
+    if owner.name is None:
+        return say("held since before the recording")
+    return say("{name} (before the recording)", name=owner.name) if owner.since_before else owner.name
+
+
+def headline_of(devices: Sequence[DeviceRow], owners: Sequence[OwnerRow]) -> str:
+    """The highest peak, and the largest parts of it."""
+    if not devices:
+        return ""
+    most = max(devices, key=lambda device: device.peak_bytes)
+    where = (most.run, most.rank_id, most.device_id)
+    mine = [one for one in owners if (one.run, one.rank_id, one.device_id) == where and one.share >= _IN_WORDS]
+    peak = say(
+        "{device} peaks at {size}{step}", device=_named(most), size=size_words(most.peak_bytes), step=_step_of(most)
+    )
+    parts = [
+        say("{share:.0%} {owner}", share=one.share, owner=one.owner)
+        for one in sorted(mine, key=lambda one: -one.share)[:_IN_HEADLINE]
+    ]
+    rest = [say("{size} is reserved", size=size_words(most.reserved_bytes))] if most.reserved_bytes else []
+    told = join("; ", [join(", ", parts), *rest] if parts else rest)
+    return say("{peak}: {told}.", peak=peak, told=told) if told else say("{peak}.", peak=peak)
+
+
+_IN_HEADLINE = 3
+_IN_WORDS = 0.01
+
+
+def _named(device: DeviceRow) -> Text:
+    if device.rank_id is not None:
+        return say("Rank {rank}", rank=device.rank_id)
+    if device.device_id is not None:
+        return say("Device {device}", device=device.device_id)
+    return say("The device")
+
+
+def _step_of(device: DeviceRow) -> str:
+    return "" if device.step is None else say(" in step {step}", step=device.step)
+
+
+def sentences_of(devices: Sequence[DeviceRow]) -> list[str]:
+    """What the host ran when memory peaked; of many ranks of the one that peaks highest."""
+    shown = devices if len(devices) < MIN_RANKS else [max(devices, key=lambda device: device.peak_bytes)]
+    of_device = any(device.steps_of == "device" and device.step is not None for device in devices)
+    ran: list[str] = [
+        say("{device} ran then: {calls}.", device=_named(device), calls=" > ".join(device.running[-_INNERMOST:]))
+        for device in shown
+        if device.running
+    ]
+    return [_STEPS_OF_DEVICE, *ran] if of_device else ran
+
+
+_STEPS_OF_DEVICE = say(
+    "Steps are those of the device, as no host step is recorded: the host allocates earlier than the device computes, so a peak may belong to the next step."
+)
+
+
+def sentences_of_process(devices: Sequence[DeviceRow]) -> list[str]:
+    """How large a device would have to be, by the process that holds most."""
+    held = [device for device in devices if device.process_bytes is not None]
+    if not held:
+        return []
+    most = max(held, key=lambda device: device.process_bytes or 0)
+    size = most.process_bytes or 0
+    said: list[str] = [say("{device} holds {size} at most.", device=_named(most), size=size_words(size))]
+    unused = (most.reserved_bytes or 0) - most.peak_bytes
+    if most.reserved_bytes is not None and 0 < unused < size:
+        said.append(
+            say(
+                "Without the {unused} that allocators had reserved and not allocated at the peak, {rest} would be within reach.",
+                unused=size_words(unused),
+                rest=size_words(size - unused),
+            )
+        )
+    return said
+
+
+def findings_of(read: ReadDevice) -> Iterator[Finding]:
+    """What does not add up."""
+    found = read.memory
+    if found.owners and found.explained < 1 - _MUCH_UNEXPLAINED:
+        yield MEMORY_UNEXPLAINED.found(
+            _path(read),
+            say(
+                "recorded allocations and releases explain {share:.1%} of the changes of {component}",
+                share=found.explained,
+                component=found.peak_pool,
+            ),
+        )
+    yield from _of_open_ends(read)
+    yield from _of_sources(read)
+    parts = sum(part.size_bytes for part in found.process_parts if not part.unexplained)
+    if found.process is not None and parts > found.process.size_bytes:
+        yield MEMORY_DISAGREES.found(
+            _path(read),
+            say(
+                "components hold {parts} in all, the process {process}",
+                parts=exact_size(parts),
+                process=exact_size(found.process.size_bytes),
+            ),
+        )
+
+
+def _of_open_ends(read: ReadDevice) -> Iterator[Finding]:
+    """Allocations whose begin or end is not recorded."""
+    for one in read.recordings:
+        if one.source not in PROFILER_SOURCES:
+            continue  # whose readers say it
+        before, kept = (missing_of(one.events, name) for name in ("allocated_ns", "released_ns"))
+        if before[0]:
+            yield MEMORY_OPEN.found(
+                one.path,
+                count_of(
+                    before[0],
+                    "{number:,} allocation ({size}) began before the recording",
+                    "{number:,} allocations ({size}) began before the recording",
+                    size=size_words(before[1]),
+                ),
+            )
+        if kept[0]:
+            yield MEMORY_OPEN.found(
+                one.path,
+                count_of(
+                    kept[0],
+                    "{number:,} allocation ({size}) is not released in the recording",
+                    "{number:,} allocations ({size}) are not released in the recording",
+                    size=size_words(kept[1]),
+                ),
+            )
+
+
+def _of_sources(read: ReadDevice) -> Iterator[Finding]:
+    """Peaks of the same component in two sources, which differ."""
+    for name, first, second in disagreeing(read.recordings):
+        yield MEMORY_DISAGREES.found(
+            _path(read),
+            say(
+                "{name}: at most {first} by {one}, {second} by {other}",
+                name=name,
+                first=exact_size(first[1]),
+                one=first[0],
+                second=exact_size(second[1]),
+                other=second[0],
+            ),
+        )
+
+
+def _path(read: ReadDevice) -> str:
+    paths = [one.path for one in read.recordings if one.events.num_rows] or [one.path for one in read.recordings]
+    return paths[0]

@@ -1,0 +1,115 @@
+"""Turns the memory of devices into records: the peak, what it consists of, and what grows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Final
+
+from aoe_reports.formats.records.record import Record
+from aoe_reports.model.documents import Json
+from aoe_reports.model.history.changes import MEMORY
+from aoe_reports.model.history.metrics import BYTE_UNIT, GROWTH, GROWTH_UNIT, MEDIAN_PEAK, PEAK_ALLOCATED, PEAK_RESERVED
+from aoe_reports.model.topics.memory import DeviceMemory, Owner, PoolMemory
+from aoe_reports.topics.memory.gains import MIN_STEPS
+from aoe_reports.topics.memory.measured import MeasuredMemory
+from aoe_reports.topics.records.context import RunContext
+from aoe_reports.topics.records.from_profile import NS_PER_MS
+
+MAX_OWNERS: Final = 30
+"""Owners of a peak that a record names, the largest; the others are one sum."""
+OWNERS: Final = "peak_owners"
+"""The metric of a record that lists them: no number, so it is no series."""
+
+
+def records_from_memory(context: RunContext, measured: Iterable[MeasuredMemory]) -> Iterator[Record]:
+    """A record a device; its run time is the time in which memory was recorded."""
+    for one in measured:
+        device = one.device
+        pool = peak_pool(device)
+        if pool is None:
+            continue
+        total_ns = pool.last_ns - pool.first_ns
+        yield Record(
+            **context.fields(),
+            workload=f"{context.model}/{MEMORY}",
+            workload_metadata={"class": MEMORY},
+            runtime_ms_mean=total_ns / NS_PER_MS,
+            runtime_ms_std=None,
+            metadata=context.metadata,
+            metrics=_metrics(one, pool),
+            scope=MEMORY,
+            source=context.source,
+            rank_id=device.rank_id,
+            device_id=device.device_id,
+            count=1,
+            total_ns=total_ns,
+        )
+
+
+def peak_pool(device: DeviceMemory) -> PoolMemory | None:
+    """The pool whose peak is taken apart."""
+    return next((pool for pool in device.pools if pool.component == device.peak_pool), None)
+
+
+def _metrics(measured: MeasuredMemory, pool: PoolMemory) -> dict[str, Json]:
+    device = measured.device
+    metrics: dict[str, Json] = {PEAK_ALLOCATED: _number(device.peak.size_bytes)}
+    if pool.reserved is not None:
+        metrics[PEAK_RESERVED] = _number(pool.reserved.size_bytes)
+    if measured.steps > MIN_STEPS:
+        metrics[GROWTH] = _number(growth_of(device), GROWTH_UNIT)
+    return {**metrics, "peak_pool": device.peak_pool, OWNERS: _owners(device.owners)}
+
+
+def growth_of(device: DeviceMemory) -> float:
+    """Bytes a step by which all that is allocated grows for good, as a leak or a cache that fills; 0 where it does not."""
+    lasting = [
+        one for one in device.growth if one.owner is None and one.measure == "allocated" and one.meaning != "warm-up"
+    ]
+    return max((one.bytes_per_step for one in lasting), default=0.0)
+
+
+def _number(value: float, unit: str = BYTE_UNIT) -> Json:
+    return {"value": value, "unit": unit, "better": "lower"}
+
+
+def _owners(owners: Sequence[Owner]) -> list[Json]:
+    """The largest owners, and the sum of the others: together the peak, byte for byte."""
+    ordered = sorted(owners, key=lambda one: (-abs(one.size_bytes), one.name or "", one.kind or "", one.module or ""))
+    named: list[Json] = [_owner(one) for one in ordered[:MAX_OWNERS]]
+    if others := ordered[MAX_OWNERS:]:
+        named.append({"others": len(others), "bytes": sum(one.size_bytes for one in others)})
+    return named
+
+
+def _owner(owner: Owner) -> dict[str, Json]:
+    known: Mapping[str, Json] = {
+        "name": owner.name,
+        "kind": owner.kind,
+        "module": owner.module,
+        "since_before": owner.since_before or None,
+        "unexplained": owner.unexplained or None,
+    }
+    return {**{name: value for name, value in known.items() if value is not None}, "bytes": owner.size_bytes}
+
+
+def of_all_ranks(records: Sequence[Record]) -> Record:
+    """The record of the rank with the largest peak, with the number of ranks, and the median of their peaks."""
+    ordered = sorted(records, key=lambda one: (peak_of(one), -(one.rank_id or 0)))
+    largest, median = ordered[-1], ordered[(len(ordered) - 1) // 2]
+    spread: dict[str, Json] = {
+        "ranks": len(records),
+        "largest_rank": largest.rank_id,
+        MEDIAN_PEAK: _number(peak_of(median)),
+    }
+    return replace(largest, rank_id=None, device_id=None, metrics={**largest.metrics, **spread})
+
+
+def peak_of(record: Record) -> int:
+    """The peak that a record of memory states."""
+    stated = record.metrics[PEAK_ALLOCATED]
+    assert isinstance(stated, dict)
+    value = stated["value"]
+    assert isinstance(value, int)
+    return value

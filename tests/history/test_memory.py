@@ -1,0 +1,96 @@
+"""Series of memory: a peak that rises is an incident that names its owners; a kilobyte is none; growth begins at nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from commandline import Cli
+from memory_nights import MIB, write_memory_night
+from stores import store_at_once
+
+from aoe_reports.history.detection.detector import detect_changes
+from aoe_reports.model.history.metrics import GROWTH, GROWTH_UNIT, MIN_GROWTH, Meaning, cost_of, known_meaning
+from aoe_reports.topics.records.options import RecordOptions
+
+NIGHTS, SINCE = 22, 16
+
+
+@pytest.fixture(scope="module")
+def nights(tmp_path_factory: pytest.TempPathFactory) -> Callable[[int], str]:
+    """Makes the store of nights on which a cache takes so many bytes more from one night on."""
+    made: dict[int, str] = {}
+
+    def make(more: int) -> str:
+        if more not in made:
+            folder = tmp_path_factory.mktemp("nights")
+            for number in range(NIGHTS):
+                size = 2000 * MIB + (more if number >= SINCE else 0)
+                write_memory_night(folder / "nights" / f"{number:02}", number, {"cache": size, "aten::mm": 512})
+            store_at_once([folder / "nights"], folder / "store", RecordOptions(workload="llm", hardware="910B"))
+            made[more] = str(folder / "store")
+        return made[more]
+
+    return make
+
+
+def test_a_larger_peak_is_an_incident_that_names_its_owner(cli: Cli, nights: Callable[[int], str]) -> None:
+    answer = cli("regressions", "--store", nights(130 * MIB), "--format", "json").json
+    (incident,) = answer["incidents"]
+    assert incident["title"] == "peak memory of llm, rank 0 +130.0 MiB (+6.2%): cache +130.0 MiB"
+    assert incident["since"] == "2026-03-17"
+    assert {member["metric"] for member in incident["members"]} == {"peak_allocated_bytes", "peak_reserved_bytes"}
+    memory = incident["memory"]
+    assert memory["total_bytes"] == 130 * MIB
+    assert sum(owner["difference_bytes"] for owner in memory["owners"]) + memory["other_owners_bytes"] == 130 * MIB
+    rows = {row["metric"]: row for row in answer["rows"]}
+    row = rows["peak_allocated_bytes"]
+    assert (row["scope"], row["unit"], row["better"], row["state"]) == ("memory", "bytes", "lower", "confirmed")
+    assert (round(row["before"]), round(row["after"])) == (2100 * MIB + 512, 2230 * MIB + 512)
+
+
+def test_a_kilobyte_more_is_no_change(cli: Cli, nights: Callable[[int], str]) -> None:
+    assert cli("regressions", "--store", nights(1024), "--format", "json").json["rows"] == []
+
+
+@pytest.mark.parametrize(
+    ("gate", "code"),
+    [("scope=memory", 1), ("scope=memory,effect>=5%", 1), ("scope=memory,effect>=7%", 0), ("scope=step", 0)],
+)
+def test_a_gate_watches_memory(cli: Cli, nights: Callable[[int], str], gate: str, code: int) -> None:
+    assert cli("regressions", "--store", nights(130 * MIB), "--gate", gate).code == code
+
+
+def test_reports_name_the_owner(cli: Cli, nights: Callable[[int], str]) -> None:
+    words = "peak memory of llm, rank 0 +130.0 MiB (+6.2%) since 2026-03-17 (2.051 GiB → 2.178 GiB); cache +130.0 MiB"
+    assert words in cli("report", "--store", nights(130 * MIB)).out
+    for form in ("junit", "sarif"):
+        text = cli("regressions", "--store", nights(130 * MIB), "--format", form).out
+        assert "cache +130.0 MiB" in text
+
+
+def test_a_night_without_memory_is_said(cli: Cli, nights: Callable[[int], str], tmp_path: Path) -> None:
+    rows: list[dict[str, Any]] = cli("store", "history", "records", "--store", nights(1024), "--format", "json").json[
+        "rows"
+    ]
+    assert {row["scope"] for row in rows} >= {"step", "memory"}
+
+
+@pytest.mark.parametrize(("after", "first"), [(32.5e9, "suspect"), (30.6e9 + 1024, None)])
+def test_an_exact_series_shows_its_first_night(after: float, first: str | None) -> None:
+    values = [30.6e9] * 20
+    (one_night,) = detect_changes([[*values, after]])
+    assert (one_night.suspect and one_night.suspect.state) == first
+    (three_nights,) = detect_changes([[*values, after, after, after]])
+    assert [change.state for change in three_nights.changes] == (["confirmed"] if first else [])
+
+
+def test_growth_of_nothing_has_a_level_from_which_a_leak_rises() -> None:
+    meaning = known_meaning(GROWTH)
+    assert meaning == Meaning(GROWTH_UNIT, "lower")
+    nothing, little, leak = (cost_of(value, meaning) for value in (0.0, MIN_GROWTH / 2, 1e5))
+    assert nothing == little == MIN_GROWTH
+    (verdict,) = detect_changes([[nothing] * 10 + [little] * 10 + [leak] * 3])
+    assert [(change.state, change.night) for change in verdict.changes] == [("confirmed", 20)]

@@ -1,0 +1,141 @@
+"""Peaks of memory before and after: differences of owners add up to that of the peak, and nothing is said where nothing changed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from captures import QUIET, write_night
+from commandline import FIXTURES, Cli
+from hypothesis import given
+from hypothesis import strategies as st
+from memory_nights import MIB, write_memory_night
+
+from aoe_reports.model.topics.memory import DeviceMemory, Level, Owner
+from aoe_reports.topics.comparison.memory import ComparedMemory, compare_memory
+
+OWNERS = st.lists(
+    st.builds(
+        Owner,
+        name=st.sampled_from(["mm", "add", None]),
+        kind=st.sampled_from(["activation", "kv_cache", None]),
+        module=st.sampled_from(["layer", None]),
+        size_bytes=st.integers(-(2**40), 2**50),
+        allocations=st.just(1),
+        largest_bytes=st.just(0),
+        since_before=st.booleans(),
+        unexplained=st.booleans(),
+    ),
+    max_size=12,
+)
+
+
+def device(owners: list[Owner], rank: int = 0, more: int = 0, pool: str = "PTA") -> DeviceMemory:
+    """A device whose owners add up to its peak but for `more`."""
+    peak = Level(size_bytes=sum(owner.size_bytes for owner in owners) + more, at_ns=0, step=None)
+    return DeviceMemory(
+        rank_id=rank,
+        device_id=rank,
+        pools=(),
+        peak_pool=pool,
+        peak=peak,
+        running=(),
+        owners=tuple(owners),
+        reserved_at_peak=None,
+        active_at_peak=None,
+        unusable_bytes=None,
+        explained=1.0,
+        growth=(),
+    )
+
+
+def of(size: int) -> list[Owner]:
+    """One owner of a size."""
+    return [Owner(name="mm", kind=None, module=None, size_bytes=size, allocations=1, largest_bytes=size)]
+
+
+def compared(before: list[DeviceMemory], after: list[DeviceMemory], top: int = 20) -> ComparedMemory:
+    sides = [SimpleNamespace(label=label, memory=memory) for label, memory in (("a", before), ("b", after))]
+    return compare_memory(sides[0], [sides[1]], top, [])
+
+
+@given(before=OWNERS, after=OWNERS, top=st.integers(1, 20), more=st.integers(-5, 5))
+def test_parts_add_up_to_the_difference_of_the_peaks(
+    before: list[Owner], after: list[Owner], top: int, more: int
+) -> None:
+    found = compared([device(before)], [device(after, more=more)], top)
+    (peak,) = found.peaks
+    assert peak.difference_bytes == peak.after_bytes - peak.before_bytes
+    assert sum(part.difference_bytes for part in found.parts) == peak.difference_bytes
+    assert all(part.difference_bytes == part.after_bytes - part.before_bytes for part in found.parts)
+    assert len(found.parts) <= top + 1
+
+
+@pytest.mark.parametrize(("ranks", "shown"), [(1, [0]), (2, [1, 0]), (5, [4, 2])])
+def test_owners_are_those_of_the_ranks_with_the_largest_and_the_median_peak(ranks: int, shown: list[int]) -> None:
+    sides = [[device(of(size * (rank + 1)), rank) for rank in range(ranks)] for size in (100, 200)]
+    found = compared(*sides)
+    assert [peak.rank_id for peak in found.peaks] == list(range(ranks))
+    assert [part.rank_id for part in found.parts] == shown
+
+
+def test_peaks_of_different_components_are_not_compared() -> None:
+    assert compared([device(of(1))], [device(of(2), pool="PTA+GE")]) == ComparedMemory([], [])
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+    """Two runs of which the second holds 300 MiB more of a cache."""
+    folder = tmp_path_factory.mktemp("runs")
+    sizes = (1000 * MIB, 1300 * MIB)
+    return [
+        write_memory_night(folder / name, number, {"cache": size, "aten::mm": 100 * MIB})
+        for number, (name, size) in enumerate(zip(("before", "after"), sizes, strict=True))
+    ]
+
+
+@pytest.mark.parametrize("command", ["compare", "explain"])
+def test_the_headline_names_the_owner_of_a_larger_peak(cli: Cli, runs: list[Path], command: str) -> None:
+    said = cli(command, *runs, "--force").out.splitlines()[0]
+    assert said.endswith("Peak memory on rank 0: +300.0 MiB, +25% (1.172 GiB → 1.465 GiB); cache +300.0 MiB.")
+    answer = cli(command, *runs, "--force", "--format", "json").json
+    (peak,) = answer["memory_peaks"]
+    assert (peak["before_bytes"], peak["after_bytes"]) == (1200 * MIB, 1500 * MIB)
+    assert [(part["name"], part["difference_bytes"]) for part in answer["memory"]] == [("cache", 300 * MIB)]
+
+
+@pytest.mark.parametrize("command", ["compare", "explain"])
+def test_nothing_is_said_of_memory_where_it_is_the_same_or_not_recorded(
+    cli: Cli, runs: list[Path], tmp_path: Path, command: str
+) -> None:
+    without = write_night(tmp_path, 0, QUIET)
+    same = write_memory_night(tmp_path / "same", 0, {"cache": 1000 * MIB, "aten::mm": 100 * MIB})
+    for pair in ([runs[0], same], [without, runs[1]], [runs[1], without]):
+        text = cli(command, *pair, "--force").out
+        assert "Peak memory" not in text
+        assert "Who holds" not in text
+
+
+def test_a_damaged_table_of_memory_is_a_warning_and_times_are_compared(
+    cli: Cli, runs: list[Path], tmp_path: Path
+) -> None:
+    home = write_memory_night(tmp_path, 1, {"cache": 1000 * MIB})
+    table = home / "ASCEND_PROFILER_OUTPUT" / "memory_record.csv"
+    table.write_text(table.read_text().replace("PTA,", "PTA,x", 1))
+    ended = cli("compare", runs[0], home, "--force", "--format", "json")
+    answer: dict[str, Any] = ended.json
+    assert answer["rows"]
+    assert answer["memory_peaks"] == []
+    assert {finding["severity"] for finding in answer["findings"] if finding["path"] == str(table)} == {"warning"}
+
+
+def test_real_captures_of_two_levels_add_up(cli: Cli) -> None:
+    data = FIXTURES.parent.parent / "shared" / "data" / "msprof" / "torch_npu_2025-01" / "text"
+    if not data.exists():
+        pytest.skip("no real captures here")
+    given = [data / level / "rank0_ascend_pt" for level in ("level1", "level2")]
+    answer = cli("compare", *given, "--force", "--format", "json", "--top", 3).json
+    (peak,) = answer["memory_peaks"]
+    assert sum(part["difference_bytes"] for part in answer["memory"]) == peak["difference_bytes"]

@@ -1,0 +1,121 @@
+"""What grows from step to step: planted leaks, caches and warm-up; healthy runs have none of them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from statistics import mean
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis_profiles import seeds
+from planted_memory import HEALTHY, PLANTED, Planted, event_frame_of, planted, sample_frame_of
+
+from aoe_reports.model.topics.memory import Growth
+from aoe_reports.topics.memory.growth import growth_of
+
+PLANTED_SEEDS, HEALTHY_SEEDS = 7, 15
+"""Of each kind: 105 planted and 210 healthy recordings in all, of which each run tries some."""
+
+
+def _growth(case: Planted) -> tuple[Growth, ...]:
+    return growth_of(*case.frames(), case.run.steps)
+
+
+def _meanings(case: Planted) -> tuple[set[tuple[str, str]], set[tuple[str, str]]]:
+    """(owner, meaning) of owners, (measure, meaning) of the pool; reserved memory grows beside much else."""
+    found = _growth(case)
+    pool = {(growth.measure, growth.meaning) for growth in found if growth.owner is None}
+    is_compared = any(measure == "reserved" for measure, _ in case.pool)
+    return (
+        {(growth.owner, growth.meaning) for growth in found if growth.owner is not None},
+        {pair for pair in pool if pair[0] == "allocated" or is_compared},
+    )
+
+
+def _kept_by_step(case: Planted, owner: str) -> list[int]:
+    """What an owner allocates in each step and never releases, row by row."""
+    kept = Counter[int]()
+    for block in case.run.blocks:
+        if block.owner == owner and block.allocated_ns is not None and block.released_ns is None:
+            kept[next(number for number, _, end in case.run.steps if block.allocated_ns <= end)] += block.size
+    return [kept[number] for number, _, _ in case.run.steps]
+
+
+@pytest.mark.parametrize("kind", PLANTED)
+def test_what_is_planted_is_found_with_its_owner_and_meaning(kind: str) -> None:
+    wrong = []
+    for seed in seeds(PLANTED_SEEDS):
+        case = planted(kind, seed)
+        found = _meanings(case)
+        if found != (set(case.owners.items()), set(case.pool)):
+            wrong.append((seed, *found))
+    assert not wrong
+
+
+@pytest.mark.parametrize("kind", HEALTHY)
+def test_nothing_leaks_in_healthy_runs(kind: str) -> None:
+    leaks = {
+        seed: [growth for growth in _growth(planted(kind, seed)) if growth.meaning == "leak"]
+        for seed in seeds(HEALTHY_SEEDS)
+    }
+    assert not any(leaks.values()), leaks
+
+
+@pytest.mark.parametrize(
+    "kind", ["leak", "leak of a graph", "leak beside a saw", "leak of varying steps", "leak after warm-up"]
+)
+def test_bytes_a_step_are_the_mean_of_what_is_kept(kind: str) -> None:
+    for seed in seeds(PLANTED_SEEDS):
+        case = planted(kind, seed)
+        for growth in _growth(case):
+            if growth.owner is not None and growth.meaning == "leak":
+                kept = dict(
+                    zip((number for number, _, _ in case.run.steps), _kept_by_step(case, growth.owner), strict=True)
+                )
+                expected = mean(kept[number] for number in range(growth.first_step, growth.last_step + 1))
+                assert growth.bytes_per_step == pytest.approx(expected)
+                assert growth.low <= growth.bytes_per_step <= growth.high
+
+
+def test_the_interval_holds_the_planted_bytes() -> None:
+    """Blocks may be larger than what is asked for, by less than 1 MiB where it is large."""
+    for kind in ("leak", "leak every few steps", "leak by replacement"):
+        for seed in seeds(PLANTED_SEEDS):
+            case = planted(kind, seed)
+            (owner,) = [growth for growth in _growth(case) if growth.owner is not None]
+            assert case.bytes_per_step is not None
+            assert owner.low - (1 << 20) <= case.bytes_per_step <= owner.high
+
+
+def _levels(*levels: int) -> tuple[pa.Table, pa.Table, list[tuple[int, int, int]]]:
+    """Samples alone: what is allocated in the midst of each step."""
+    samples = sample_frame_of([(10 * step + 5, (level, None, None)) for step, level in enumerate(levels)])
+    return event_frame_of([]), samples, [(step, 10 * step, 10 * step + 9) for step in range(len(levels))]
+
+
+@pytest.mark.parametrize("count", range(9))
+def test_few_steps_say_nothing(count: int) -> None:
+    found = growth_of(*_levels(*(1000 + 10 * step for step in range(count))))
+    assert [growth.meaning for growth in found] == ["leak"] * (count >= 8)
+
+
+def test_samples_alone_show_a_leak() -> None:
+    (growth,) = growth_of(*_levels(*(1000 + 10 * step for step in range(12))))
+    assert (growth.owner, growth.meaning, growth.bytes_per_step, growth.low, growth.high) == (None, "leak", 10, 10, 10)
+
+
+@given(st.lists(st.integers(0, 50), min_size=8, max_size=20))
+def test_levels_that_end_where_they_began_have_no_leak(levels: list[int]) -> None:
+    assert all(growth.meaning != "leak" for growth in growth_of(*_levels(*(1000 + level for level in levels), 1000)))
+
+
+def test_the_order_of_rows_changes_nothing() -> None:
+    case = planted("leak with everything", 3)
+    events, samples = case.frames()
+    order = np.random.default_rng(1).permutation(events.num_rows)
+    assert growth_of(
+        events.take(order), samples.take(np.arange(samples.num_rows)[::-1]), case.run.steps[::-1]
+    ) == _growth(case)
