@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 
 from aoe_reports.formats.csv.summary import TableData
 from aoe_reports.formats.memory_files.frames import words
-from aoe_reports.model.arrays.columns import Ints, Mask, Numbering, codes, encoded
+from aoe_reports.model.arrays.columns import Ints, Mask, Numbering, bits, codes, encoded, keep_where
 
 _HEX = re.compile(r"0x[0-9a-fA-F]{1,16}")
 _DECIMAL = re.compile(r"\d{1,19}", re.ASCII)
@@ -64,6 +64,18 @@ class Texts:
         """What stands behind a key in each text: `{size:512,used:7}`, or `{"size":"512","used":"7"}` in a database."""
         found = pc.extract_regex(self.texts, rf'[{{,"](?:{key})"?:"?(?P<value>[^,"}}]*)')
         return pc.struct_field(found, "value")
+
+    def numbers(self, pattern: str) -> dict[str, tuple[Ints, Mask]]:
+        """The whole numbers that the named groups of a pattern find in each text, and where there is one."""
+        found = pc.extract_regex(self.texts, pattern)
+        read = {}
+        for name in re.compile(pattern).groupindex:
+            cells = pc.struct_field(found, name)
+            there = bits(pa.chunked_array([pc.not_equal(pc.binary_length(cells), pa.array([0], pa.int32())[0])]))
+            values = np.zeros(len(cells), dtype=np.int64)
+            values[there] = cells.filter(keep_where(there)).cast(pa.int64()).to_numpy()
+            read[name] = values, there
+        return read
 
 
 def row_numbers(data: TableData, rows: Ints) -> Ints:
