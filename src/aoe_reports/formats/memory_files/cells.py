@@ -55,10 +55,10 @@ class Texts:
         column = encoded(column)
         if column.num_chunks == 0:
             return cls(np.zeros(0, dtype=np.int64), pa.nulls(1, pa.string()))
-        places = codes(column)[0].astype(np.int64) - 1
-        return cls(
-            places, pa.concat_arrays([column.unify_dictionaries().chunk(0).dictionary, pa.nulls(1, pa.string())])
-        )
+        whole = column.unify_dictionaries() if column.num_chunks > 1 else column
+        one = pa.chunked_array([pa.concat_arrays(whole.chunks)])
+        texts = pa.concat_arrays([one.chunk(0).dictionary, pa.nulls(1, pa.string())])
+        return cls(codes(one)[0].astype(np.int64) - 1, texts)
 
     def values(self, key: str) -> pa.Array:
         """What stands behind a key in each text: `{size:512,used:7}`, or `{"size":"512","used":"7"}` in a database."""
