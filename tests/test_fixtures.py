@@ -139,7 +139,7 @@ def test_every_table_and_timeline_is_in_some_valid_fixture() -> None:
     files = discover(
         [
             FIXTURES / source / "valid"
-            for source in ("msprof", "rocprof", "mindspore", "msopprof", "msserviceprofiler", "aoe")
+            for source in ("msprof", "rocprof", "mindspore", "msopprof", "msserviceprofiler", "aoe", "memory")
         ]
     ).files
     tables = {kind for file in files for kind in file.holds}
