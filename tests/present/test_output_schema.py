@@ -28,6 +28,7 @@ OF_THEIR_OWN = {
     "explain": [RANKS, MSPROF / "torch_npu_two_ranks", "--force"],
     "roofline": [MSPROF, "--chip", "Ascend910B2"],
     "serving": [FIXTURES / "serving"],
+    "memory": [FIXTURES / "memory" / "training"],
     "inspect": [FIXTURES / "aoe" / "valid", MSPROF / "ten_iterations", FIXTURES / "records" / "valid"],
     "bank": [FIXTURES / "banks" / "after", "--profile", FIXTURES / "banks" / "profile"],
     "bank diff": [FIXTURES / "banks" / "before", FIXTURES / "banks" / "after"],
@@ -54,7 +55,7 @@ def test_what_is_printed_fits(cli: Cli, tmp_path: Path, command: str) -> None:
     tables = [
         key for key, what in SCHEMA["$defs"][command]["properties"].items() if "properties" in what.get("items", {})
     ]
-    # rows of slow ends, hosts, stages, experts, copies, contention, gradients, calls and sequences: tests/questions
+    # rows of slow ends, hosts, stages, experts, copies, contention, gradients, calls, sequences and memory: tests/questions
     assert {key for key in tables if not printed[key]} <= {
         "slow_ends",
         "slow_hosts",
@@ -67,6 +68,8 @@ def test_what_is_printed_fits(cli: Cli, tmp_path: Path, command: str) -> None:
         "gradients",
         "calls",
         "sequences",
+        "memory",
+        "memory_peaks",
     }
 
 

@@ -24,7 +24,7 @@ MEDIAN_PEAK: Final = "median_rank_peak_allocated_bytes"
 GROWTH: Final = "growth_bytes_per_step"
 BYTE_UNIT, GROWTH_UNIT = "bytes", "bytes/step"
 MIN_GROWTH = 4096
-"""Bytes a step; a smaller growth is judged as this one. It takes a gigabyte in 240,000 steps, and estimates scatter by as much."""
+"""Bytes a step; a smaller growth is judged as this one. It takes a gigabyte in 240,000 steps."""
 MIN_VALUE, MAX_VALUE = 1e-30, 1e30
 """Values beyond are none of a metric, but garbage; zero and less have no logarithm, so nothing can be said of their level."""
 
