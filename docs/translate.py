@@ -53,6 +53,7 @@ WHOLE = (
     "host.md",
     "serving.md",
     "roofline.md",
+    "memory.md",
     "communication.md",
     "records.md",
     "regressions-formats.md",

@@ -25,6 +25,7 @@ OF_CAPTURES = (
     "host",
     "communication",
     "stragglers",
+    "memory",
     "roofline",
     "stacks",
     "quality",

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Sequence
 from datetime import timedelta
 from pathlib import Path
 
-from captures import FIRST, QUIET, Night, us, write_night
+from captures import FIRST, QUIET, us, write_night
 
 MIB = 1 << 20
+Owners = Sequence[tuple[str, int]]
+"""Who allocates, and how much, in the order of time."""
 _EVENTS = (
     "Name,Size(KB),Allocation Time(us),Release Time(us),Active Release Time(us),Duration(us),Active Duration(us),"
     "Allocation Total Allocated(MB),Allocation Total Reserved(MB),Allocation Total Active(MB),Release Total Allocated(MB),"
@@ -17,13 +19,13 @@ _EVENTS = (
 _SAMPLES = "Component,Timestamp(us),Total Allocated(MB),Total Reserved(MB),Total Active(MB),Stream Ptr,Device Type"
 
 
-def write_memory(home: Path, start_ns: int, owners: Mapping[str, int], *, before: int = 0, reserved: int = 0) -> Path:
+def write_memory(home: Path, start_ns: int, owners: Owners, *, before: int = 0, every_ns: int = 1_000_000) -> Path:
     """Tables in which each owner allocates its bytes and keeps them; so many bytes were held `before`. Sizes are multiples of 512 bytes."""
     total, now = before, start_ns + 123_457  # a whole second looks like one that a spreadsheet rounded
-    reserved = reserved or before + sum(owners.values())
+    reserved = before + sum(size for _, size in owners)
     events, samples = [_EVENTS], [_SAMPLES, _sample(now, total, reserved)]
-    for owner, size in owners.items():
-        now += 1_000_000
+    for owner, size in owners:
+        now += every_ns
         total += size
         events.append(f"{owner},{size / 1024},{us(now)}\t,,,,,{total / MIB},{reserved / MIB},{total / MIB},,,,1,NPU:0")
         samples.append(_sample(now, total, reserved))
@@ -37,10 +39,8 @@ def _sample(time_ns: int, allocated: int, reserved: int) -> str:
     return f"PTA,{us(time_ns)}\t,{allocated / MIB},{reserved / MIB},{allocated / MIB},1,NPU:0"
 
 
-def write_memory_night(
-    folder: Path, number: int, owners: Mapping[str, int], *, night: Night = QUIET, rank: int = 0, reserved: int = 0
-) -> Path:
-    """A night as `write_night` makes it, with memory."""
-    home = write_night(folder, number, night, rank=rank)
+def write_memory_night(folder: Path, number: int, owners: Owners, *, rank: int = 0, every_ns: int = 1_000_000) -> Path:
+    """A night as `write_night` makes it, with memory; 100 MiB are older than its recording."""
+    home = write_night(folder, number, QUIET, rank=rank)
     start = int((FIRST + timedelta(days=number)).timestamp()) * 1_000_000_000
-    return write_memory(home, start, owners, before=100 * MIB, reserved=reserved)
+    return write_memory(home, start, owners, before=100 * MIB, every_ns=every_ns)

@@ -91,6 +91,7 @@ STAGES = {
     "docs/explain.md": Stage("captures", {"nights/2026-02-01 nights/2026-02-10": "before after"}),
     "docs/fleet.md": Stage("captures", {"/captures/tonight": "pipeline", "/shared/": "", "2/8": "1/1"}),
     "docs/host.md": Stage("captures", STEP),
+    "docs/memory.md": Stage("captures", {"memory capture": "memory training"}),
     "docs/metrics.md": Stage("captures", {"nights": "transformer", "URI": "store"}),
     "docs/modules.md": Stage("captures", {" capture ": " transformer ", "nights/$DATE": "transformer", "URI": "store"}),
     "docs/quality.md": Stage("captures", {"captures/tuesday": "before"}),

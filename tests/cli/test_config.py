@@ -138,7 +138,7 @@ def test_lists_are_replaced_by_the_command_line(cli: Cli, folder: Path, aoe: Pat
         ("[hotspots]\n\ntpo = 3\n", ":3", "[hotspots] tpo: no such option; did you mean top?"),
         ("[hotspot]\ntop = 3\n", ":1", "hotspot: no such option or command; did you mean hotspots?"),
         ("stor = 'x'\n", ":1", "stor: no such option or command; did you mean store?"),
-        ("top = 3\n", ":1", "top: belongs in the table of a command: [advise], [bank-list], [communication], [compare], [critical-path], [explain], [host], [hotspots], [plan], [roofline], [stacks]"),
+        ("top = 3\n", ":1", "top: belongs in the table of a command: [advise], [bank-list], [communication], [compare], [critical-path], [explain], [host], [hotspots], [memory], [plan], [roofline], [stacks]"),
         ("[hotspots]\ntop = '3'\n", ":2", "[hotspots] top: expected a whole number, not '3'"),
         ("[hotspots]\ntop = true\n", ":2", "[hotspots] top: expected a whole number, not True"),
         ("[hotspots]\ntop = 0\n", ":2", "[hotspots] top: "),

@@ -27,6 +27,7 @@ VALID = FIXTURES / "msprof" / "valid"
 PROFILES = {
     "communication": VALID / "communication_of_four_ranks",
     "serving": FIXTURES / "serving",
+    "memory": FIXTURES / "memory" / "training",
     "bank": FIXTURES / "banks" / "profile",
     "bank list": FIXTURES / "banks" / "profile",
 }

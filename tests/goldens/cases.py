@@ -247,6 +247,14 @@ def _serving() -> Iterator[str]:
     yield from _cases((f"hotspots serving --phase {phase}" for phase in ("prefill", "decode", "outside")), SHORT)
 
 
+def _memory() -> Iterator[str]:
+    yield from _question("memory", ("--strict",), ["memory/training"])
+    yield from _cases(["memory memory/training"], (*FORMS, "svg"))
+    yield from _cases(
+        (f"memory memory/training {one}" for one in ("--step 14 --rank 1", "--top 2", "--device 1 --strict")), SHORT
+    )
+
+
 def _collect() -> Iterator[str]:
     frameworks = ("tf1-estimator", "tf1-session", "tf2", "pytorch", "mindspore", "vllm", "msprof", "msprof-op")
     questions = ("hotspots", "steps", "timeline", "communication", "tuning")
@@ -590,6 +598,7 @@ CASES: dict[str, list[str]] = {
         "stacks": _stacks(),
         "quality": _quality(),
         "serving": _serving(),
+        "memory": _memory(),
         "trace": _trace(),
         "advise": _question("advise", (*_FILTERS, "--top 1"), ["demo/nights/2026-02-14"]),
         "collect": _collect(),
@@ -646,6 +655,7 @@ def _full() -> Iterator[tuple[str, str]]:
         "stacks": ("stacks planted", FORMS),
         "quality": ("quality msprof/valid/ten_iterations", FORMS),
         "serving": ("serving serving", FORMS),
+        "memory": ("memory memory/training", FORMS),
         "advise": ("advise msprof/valid/communication_of_four_ranks", FORMS),
         "collect": ("collect --framework pytorch --for communication", ("text", "json", "markdown")),
         "plan": ("plan demo/nights/2026-02-14 -o out/p", FORMS),

@@ -97,6 +97,7 @@ class Place:
             "records",
             "benchmarks",
             "serving",
+            "memory",
         ):
             shutil.copytree(ROOT / "fixtures" / name, self.root / name)
         _write_museum(self.root / "museum")

@@ -28,7 +28,7 @@ def nights(tmp_path_factory: pytest.TempPathFactory) -> Callable[[int], str]:
             folder = tmp_path_factory.mktemp("nights")
             for number in range(NIGHTS):
                 size = 2000 * MIB + (more if number >= SINCE else 0)
-                write_memory_night(folder / "nights" / f"{number:02}", number, {"cache": size, "aten::mm": 512})
+                write_memory_night(folder / "nights" / f"{number:02}", number, [("cache", size), ("aten::mm", 512)])
             store_at_once([folder / "nights"], folder / "store", RecordOptions(workload="llm", hardware="910B"))
             made[more] = str(folder / "store")
         return made[more]

@@ -91,7 +91,7 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
     folder = tmp_path_factory.mktemp("runs")
     sizes = (1000 * MIB, 1300 * MIB)
     return [
-        write_memory_night(folder / name, number, {"cache": size, "aten::mm": 100 * MIB})
+        write_memory_night(folder / name, number, [("cache", size), ("aten::mm", 100 * MIB)])
         for number, (name, size) in enumerate(zip(("before", "after"), sizes, strict=True))
     ]
 
@@ -111,7 +111,7 @@ def test_nothing_is_said_of_memory_where_it_is_the_same_or_not_recorded(
     cli: Cli, runs: list[Path], tmp_path: Path, command: str
 ) -> None:
     without = write_night(tmp_path, 0, QUIET)
-    same = write_memory_night(tmp_path / "same", 0, {"cache": 1000 * MIB, "aten::mm": 100 * MIB})
+    same = write_memory_night(tmp_path / "same", 0, [("cache", 1000 * MIB), ("aten::mm", 100 * MIB)])
     for pair in ([runs[0], same], [without, runs[1]], [runs[1], without]):
         text = cli(command, *pair, "--force").out
         assert "Peak memory" not in text
@@ -121,7 +121,7 @@ def test_nothing_is_said_of_memory_where_it_is_the_same_or_not_recorded(
 def test_a_damaged_table_of_memory_is_a_warning_and_times_are_compared(
     cli: Cli, runs: list[Path], tmp_path: Path
 ) -> None:
-    home = write_memory_night(tmp_path, 1, {"cache": 1000 * MIB})
+    home = write_memory_night(tmp_path, 1, [("cache", 1000 * MIB)])
     table = home / "ASCEND_PROFILER_OUTPUT" / "memory_record.csv"
     table.write_text(table.read_text().replace("PTA,", "PTA,x", 1))
     ended = cli("compare", runs[0], home, "--force", "--format", "json")

@@ -114,8 +114,8 @@ def test_a_peak_within_a_step_is_the_highest_of_its_samples(
         return
     found = peak.memory(StepTimes([StepSpan(1, begin, begin + length)]))
     mine = [one for one in samples if one["component"] == found.peak_pool]
-    measure = "allocated_bytes" if any(one["allocated_bytes"] is not None for one in mine) else "reserved_bytes"
-    sizes = [one[measure] for one in mine if begin <= one["sampled_ns"] < begin + length and one[measure] is not None]
+    inside = [one["allocated_bytes"] for one in mine if begin <= one["sampled_ns"] < begin + length]
+    sizes = [size for size in inside if size is not None]
     assert found.peak.step == 1
     assert not sizes or found.peak.size_bytes == max(sizes)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from pathlib import Path
 from statistics import mean
 
 import numpy as np
@@ -11,10 +12,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis_profiles import seeds
-from planted_memory import HEALTHY, PLANTED, Planted, event_frame_of, planted, sample_frame_of
+from planted_memory import HEALTHY, PLANTED, Planted, event_frame_of, planted, sample_frame_of, write_planted
 
+from aoe_reports.engine.captures import find_captures
+from aoe_reports.engine.question import Notes
+from aoe_reports.formats.sources.discovery import discover
 from aoe_reports.model.topics.memory import Growth
 from aoe_reports.topics.memory.growth import growth_of
+from aoe_reports.topics.memory.reading import devices_of
 
 PLANTED_SEEDS, HEALTHY_SEEDS = 7, 15
 """Of each kind: 105 planted and 210 healthy recordings in all, of which each run tries some."""
@@ -119,3 +124,15 @@ def test_the_order_of_rows_changes_nothing() -> None:
     assert growth_of(
         events.take(order), samples.take(np.arange(samples.num_rows)[::-1]), case.run.steps[::-1]
     ) == _growth(case)
+
+
+@pytest.mark.parametrize(
+    ("kind", "seed"), [("leak with everything", 1), ("leak by replacement", 2), ("warm-up", 1), ("lengths", 4)]
+)
+def test_files_of_torch_npu_show_the_same_growth(kind: str, seed: int, tmp_path: Path) -> None:
+    case = planted(kind, seed)
+    write_planted(case, tmp_path)
+    ((capture,),) = find_captures(discover([tmp_path]))
+    (read,) = devices_of(capture, Notes())
+    assert read.memory.growth == _growth(case)
+    assert read.memory.explained == 1.0

@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import captures
 import pytest
 from commandline import Cli
 from hypothesis import given
@@ -80,7 +81,7 @@ def test_of_many_ranks_the_one_with_the_largest_peak_counts(most: int, ranks: li
 
 
 def test_a_capture_with_memory_has_a_valid_record_of_it(cli: Cli, tmp_path: Path) -> None:
-    write_memory_night(tmp_path, 0, {"aten::mm": 200 * MIB})
+    write_memory_night(tmp_path, 0, [("aten::mm", 200 * MIB)])
     ended = cli("ingest", "--dry-run", tmp_path, "--workload", "net")
     records = [json.loads(line) for line in ended.out.splitlines()]
     (found,) = [one for one in records if one["metadata"]["aoe_reports"]["scope"] == "memory"]
@@ -93,7 +94,7 @@ def test_a_capture_with_memory_has_a_valid_record_of_it(cli: Cli, tmp_path: Path
 
 
 def test_damaged_memory_leaves_the_times_of_a_run(cli: Cli, tmp_path: Path) -> None:
-    home = write_memory_night(tmp_path, 0, {"aten::mm": 200 * MIB})
+    home = write_memory_night(tmp_path, 0, [("aten::mm", 200 * MIB)])
     table = home / "ASCEND_PROFILER_OUTPUT" / "memory_record.csv"
     table.write_text(table.read_text()[:-20])
     ended = cli("ingest", "--dry-run", tmp_path, "--workload", "net")
@@ -101,3 +102,18 @@ def test_damaged_memory_leaves_the_times_of_a_run(cli: Cli, tmp_path: Path) -> N
     assert "memory" not in {one["scope"] for one in records}
     assert {one["run"]["status"] for one in records if "run" in one} == {"ok"}
     assert ended.code == 0
+
+
+def test_what_every_step_keeps_is_growth(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(captures, "STEPS", 12)
+    write_memory_night(tmp_path / "leak", 0, [("leak", MIB)] * 12, every_ns=3_670_000)
+    write_memory_night(tmp_path / "still", 1, [("cache", MIB)])
+    found = {}
+    for name in ("leak", "still"):
+        ended = cli("ingest", "--dry-run", tmp_path / name, "--workload", name)
+        records = [json.loads(line) for line in ended.out.splitlines()]
+        (found[name],) = [
+            one["metrics"]["growth_bytes_per_step"] for one in records if one["workload"] == f"{name}/memory"
+        ]
+    assert found["still"] == {"value": 0.0, "unit": "bytes/step", "better": "lower"}
+    assert found["leak"]["value"] == pytest.approx(MIB, rel=0.1)

@@ -15,7 +15,7 @@ from typing import cast, get_args
 import numpy as np
 import pyarrow as pa
 
-from aoe_reports.formats.memory import event_frame
+from aoe_reports.formats.memory import event_frame, sample_frame
 from aoe_reports.model.arrays.columns import (
     Ints,
     Mask,
@@ -62,6 +62,11 @@ class StepSpan:
     start_ns: int
     end_ns: int
 
+    @property
+    def bounds(self) -> tuple[int, int, int]:
+        """Number, begin and end."""
+        return self.number, self.start_ns, self.end_ns
+
 
 class StepTimes:
     """The steps of a device, in order."""
@@ -95,16 +100,15 @@ class Samples:
         """What a peak of it is a peak of."""
         return next(measure for measure in MEASURES if self.has(measure))
 
+    def frame(self) -> pa.Table:
+        """Those that have a time, with the columns of `memory_sample`."""
+        columns = {f"{measure}_bytes": column_of(*column) for measure, column in self.measures.items()}
+        columns["sampled_ns"] = column_of(self.times, np.ones(len(self.times), dtype=bool))
+        return sample_frame(columns, len(self.times))
+
     def has(self, measure: str) -> bool:
         """Whether any value of a measure is recorded."""
         return bool(self.measures[measure][1].any())
-
-    def frame(self) -> pa.Table:
-        """The same as MEMORY_SAMPLE has them: times and measures."""
-        times = column_of(self.times, np.ones(len(self.times), dtype=bool))
-        return pa.table(
-            {"sampled_ns": times, **{f"{what}_bytes": column_of(*self.measures[what]) for what in MEASURES}}
-        )
 
     def highest(self, measure: str, steps: StepTimes) -> Level | None:
         """The highest value of a measure, and when it was reached first."""
@@ -312,7 +316,7 @@ class DevicePeak:
         process = next((one for one in every if one.scope == "process" and one.has("reserved")), None)
         unusable = max((one.unusable_bytes for one in self._recordings if one.unusable_bytes is not None), default=None)
         events, samples = self._allocations.frame, pool.frame()
-        spans = [(span.number, span.start_ns, span.end_ns) for span in steps.spans]
+        spans = [one.bounds for one in steps.spans]
         short_lived = ShortLived(events, spans)
         return DeviceMemory(
             rank_id=self._recordings[0].rank_id,

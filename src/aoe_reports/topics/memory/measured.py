@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 
 import numpy as np
 import pyarrow as pa
@@ -20,7 +21,7 @@ from aoe_reports.model.topics.steps import Step
 from aoe_reports.topics.memory.facts import PROFILER_SOURCES, StepSpan, StepTimes, device_memory
 
 StepSpans = Mapping[int | None, Sequence[StepSpan]]
-"""When the steps of each device began and ended."""
+"""When the steps of each device began and ended; None: of any device, where tables name none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +37,9 @@ def has_memory(capture: Capture) -> bool:
     return any(capture.sources(kind) for kind in PROFILER_SOURCES)
 
 
-def measured_memory(capture: Capture, spans: StepSpans | None = None) -> tuple[list[MeasuredMemory], list[Finding]]:
+def measured_memory(
+    capture: Capture, spans: StepSpans = MappingProxyType({})
+) -> tuple[list[MeasuredMemory], list[Finding]]:
     """(the memory of each device, by rank and device; what was found in its tables, as warnings).
 
     Damaged tables are not used at all: a peak that misses rows is no change. Times that were measured beside them are right.
@@ -49,7 +52,7 @@ def measured_memory(capture: Capture, spans: StepSpans | None = None) -> tuple[l
     recordings = lists_by_key(((one.rank_id, one.device_id), one) for one in every)
     found = []
     for place in sorted(recordings, key=lambda place: tuple(-1 if number is None else number for number in place)):
-        steps = StepTimes((spans or {}).get(place[1], ()))
+        steps = StepTimes(spans.get(place[1], spans.get(None, ())))
         memory = device_memory(recordings[place], steps)
         if memory is not None:
             found.append(MeasuredMemory(memory, len(steps.spans)))

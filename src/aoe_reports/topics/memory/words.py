@@ -10,7 +10,7 @@ from aoe_reports.model.size_units import exact_size, size_words
 from aoe_reports.model.texts import Text, count_of, join, say
 from aoe_reports.model.topics.memory import Owner
 from aoe_reports.topics.memory.facts import PROFILER_SOURCES, disagreeing, missing_of
-from aoe_reports.topics.memory.memory import DeviceRow, OwnerRow
+from aoe_reports.topics.memory.memory import DeviceRow, GrowthRow, OwnerRow
 from aoe_reports.topics.memory.reading import ReadDevice
 from aoe_reports.topics.rules import MEMORY_DISAGREES, MEMORY_OPEN, MEMORY_UNEXPLAINED
 
@@ -29,8 +29,8 @@ def name_of(owner: Owner) -> str:
     return say("{name} (before the recording)", name=owner.name) if owner.since_before else owner.name
 
 
-def headline_of(devices: Sequence[DeviceRow], owners: Sequence[OwnerRow]) -> str:
-    """The highest peak, and the largest parts of it."""
+def headline_of(devices: Sequence[DeviceRow], owners: Sequence[OwnerRow], growth: Sequence[GrowthRow]) -> str:
+    """The highest peak, and the largest parts of it; what leaks."""
     if not devices:
         return ""
     most = max(devices, key=lambda device: device.peak_bytes)
@@ -45,7 +45,22 @@ def headline_of(devices: Sequence[DeviceRow], owners: Sequence[OwnerRow]) -> str
     ]
     rest = [say("{size} is reserved", size=size_words(most.reserved_bytes))] if most.reserved_bytes else []
     told = join("; ", [join(", ", parts), *rest] if parts else rest)
-    return say("{peak}: {told}.", peak=peak, told=told) if told else say("{peak}.", peak=peak)
+    first = say("{peak}: {told}.", peak=peak, told=told) if told else say("{peak}.", peak=peak)
+    leaks = [one for one in growth if one.meaning == "leak"]
+    return join(" ", [first, _of_leak(leaks)]) if leaks else first
+
+
+def _of_leak(leaks: Sequence[GrowthRow]) -> Text:
+    """The largest leak, by its owner where one is known."""
+    owned = [one for one in leaks if not one.is_all]
+    most = max(owned or leaks, key=lambda one: one.bytes_per_step)
+    return say(
+        "{owner} keeps {size} more each step, from step {first} to {last}.",
+        owner=most.owner,
+        size=size_words(most.bytes_per_step),
+        first=most.first_step,
+        last=most.last_step,
+    )
 
 
 _IN_HEADLINE = 3
@@ -89,13 +104,13 @@ def sentences_of_process(devices: Sequence[DeviceRow]) -> list[str]:
     most = max(held, key=lambda device: device.process_bytes or 0)
     size = most.process_bytes or 0
     said: list[str] = [say("{device} holds {size} at most.", device=_named(most), size=size_words(size))]
-    unused = (most.reserved_bytes or 0) - most.peak_bytes
-    if most.reserved_bytes is not None and 0 < unused < size:
+    excess = most.excess_bytes or 0
+    if 0 < excess < size:
         said.append(
             say(
-                "Without the {unused} that allocators had reserved and not allocated at the peak, {rest} would be within reach.",
-                unused=size_words(unused),
-                rest=size_words(size - unused),
+                "Without the {excess} that allocators reserved beyond what was ever in use, {rest} would be within reach.",
+                excess=size_words(excess),
+                rest=size_words(size - excess),
             )
         )
     return said
