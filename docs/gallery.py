@@ -21,15 +21,15 @@ MAX_BYTES = 150_000
 
 
 def write_captures(folder: Path) -> None:
-    """A transformer, two runs of one that changed, a pipeline of four stages, a server, a training with its memory."""
+    """A transformer, two runs of one that changed, a pipeline of four stages, a training, a server."""
     planted_modules.write_planted(folder / "transformer", "gallery")
     change = next(one for one in planted_changes.planted(7) if one.name == "slower link")
     planted_changes.write_pair(folder, change, 7)
     step = planted_pipelines.Pipeline("1F1B", 8, [100, 110, 100, 105], [200, 215, 200, 205])
     step.run()
     planted_pipelines.write(folder / "pipeline", [step])
-    planted_serving.planted("few layers", 1, 6).write(folder / "server")
     planted_training.write_training(folder / "training")
+    planted_serving.planted("few layers", 1, 6).write(folder / "server")
 
 
 PICTURES: Mapping[str, tuple[str, ...]] = {
@@ -37,6 +37,7 @@ PICTURES: Mapping[str, tuple[str, ...]] = {
     "flame-graph": ("stacks", "transformer"),
     "waterfall": ("explain", "before", "after", "--top", "6"),
     "pipeline": ("communication", "pipeline"),
+    "memory": ("memory", "training"),
     "step": ("critical-path", "before", "--step", "1"),
 }
 """Of each picture the command that draws it."""

@@ -7,9 +7,11 @@ files that torch_npu writes.
 from __future__ import annotations
 
 import contextlib
+import json
 from bisect import bisect_left, insort
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -154,29 +156,39 @@ class Run:
 
     def events(self) -> pa.Table:
         """As MEMORY_EVENT has them."""
-        none = (None, None, None)
-        rows = [
-            {
-                "component": "PTA",
-                "owner": block.owner,
-                "size_bytes": block.size,
-                "allocated_ns": block.allocated_ns,
-                "released_ns": block.released_ns,
-                **dict(zip(_totals("allocation"), block.at_allocation or none, strict=True)),
-                **dict(zip(_totals("release"), block.at_release or none, strict=True)),
-            }
-            for block in self.blocks
-        ]
-        return _frame(MEMORY_EVENT, rows)
+        return event_frame_of(self.blocks)
 
     def sample_rows(self) -> pa.Table:
         """As MEMORY_SAMPLE has them."""
-        names = ("allocated_bytes", "reserved_bytes", "active_bytes")
-        rows = [
-            {"scope": "allocator", "component": "PTA", "sampled_ns": ns, **dict(zip(names, totals, strict=True))}
-            for ns, totals in self.samples
-        ]
-        return _frame(MEMORY_SAMPLE, rows)
+        return sample_frame_of(self.samples)
+
+
+def event_frame_of(blocks: Sequence[Block]) -> pa.Table:
+    """Allocations as MEMORY_EVENT has them."""
+    none = (None, None, None)
+    rows = [
+        {
+            "component": "PTA",
+            "owner": block.owner,
+            "size_bytes": block.size,
+            "allocated_ns": block.allocated_ns,
+            "released_ns": block.released_ns,
+            **dict(zip(_totals("allocation"), block.at_allocation or none, strict=True)),
+            **dict(zip(_totals("release"), block.at_release or none, strict=True)),
+        }
+        for block in blocks
+    ]
+    return _frame(MEMORY_EVENT, rows)
+
+
+def sample_frame_of(samples: Sequence[tuple[int, tuple[int | None, int | None, int | None]]]) -> pa.Table:
+    """(ns, totals) as MEMORY_SAMPLE has them."""
+    names = ("allocated_bytes", "reserved_bytes", "active_bytes")
+    rows = [
+        {"scope": "allocator", "component": "PTA", "sampled_ns": ns, **dict(zip(names, totals, strict=True))}
+        for ns, totals in samples
+    ]
+    return _frame(MEMORY_SAMPLE, rows)
 
 
 def _totals(moment: str) -> list[str]:
@@ -654,3 +666,73 @@ HEALTHY: dict[str, Callable[[np.random.Generator], Planted]] = {
 def planted(kind: str, seed: int) -> Planted:
     """A recording of a kind and seed."""
     return {**PLANTED, **HEALTHY}[kind](np.random.default_rng([seed, *kind.encode()]))
+
+
+def write_planted(case: Planted, folder: Path, rank: int = 0) -> None:
+    """Write the files of torch_npu for one rank below a folder, with a timeline that has the steps."""
+    output = folder / f"rank{rank}_ascend_pt" / "ASCEND_PROFILER_OUTPUT"
+    output.mkdir(parents=True)
+    info = {"rank_id": rank, "config": {"common_config": {"profile_memory": True}}}
+    (output.parent / f"profiler_info_{rank}.json").write_text(json.dumps(info), encoding="utf-8")
+    events, samples = (frame.to_pylist() for frame in case.frames())
+    _write(output / "operator_memory.csv", OPERATOR_MEMORY, (_operator_cells(event) for event in events))
+    _write(output / "memory_record.csv", MEMORY_RECORD, _record_cells(samples))
+    _write(output / "npu_module_mem.csv", "Component,Timestamp(us),Total Reserved(MB),Device", _module_cells(case.run))
+    (output / "trace_view.json").write_text(json.dumps([*_timeline(case.run)]), encoding="utf-8")
+
+
+OPERATOR_MEMORY = (
+    "Name,Size(KB),Allocation Time(us),Release Time(us),Active Release Time(us),Duration(us),Active Duration(us),"
+    "Allocation Total Allocated(MB),Allocation Total Reserved(MB),Allocation Total Active(MB),Release Total Allocated(MB),"
+    "Release Total Reserved(MB),Release Total Active(MB),Stream Ptr,Device Type"
+)
+MEMORY_RECORD = "Component,Timestamp(us),Total Allocated(MB),Total Reserved(MB),Total Active(MB),Stream Ptr,Device Type"
+
+
+def _write(path: Path, header: str, rows: Iterable[Sequence[str]]) -> None:
+    lines = [header, *(",".join(row) for row in rows)]
+    path.write_text("\r\n".join(lines) + "\r\n", encoding="utf-8", newline="")
+
+
+def _us(ns: int | None) -> str:
+    return "" if ns is None else f"{ns // 1000}.{ns % 1000:03d}\t"
+
+
+def _mb(size: int | None) -> str:
+    return "" if size is None else str(size / MIB)
+
+
+def _operator_cells(event: dict[str, Any]) -> list[str]:
+    begin, end = event["allocated_ns"], event["released_ns"]
+    duration = "" if None in {begin, end} else _us(end - begin)
+    totals = [_mb(event[name]) for name in (*_totals("allocation"), *_totals("release"))]
+    times = [_us(begin), _us(end), _us(end), duration, duration]
+    return [event["owner"], str(event["size_bytes"] / KIB), *times, *totals, "897357296", "NPU:0"]
+
+
+def _record_cells(samples: Sequence[dict[str, Any]]) -> Iterator[list[str]]:
+    for component in ("APP", "PTA", "PTA+GE"):
+        for sample in samples[:: 50 if component == "APP" else 1]:
+            beside = 700 * MIB if component == "APP" else 0
+            sizes = [
+                _mb(sample["allocated_bytes"]),
+                _mb(sample["reserved_bytes"] + beside),
+                _mb(sample["active_bytes"]),
+            ]
+            if component == "APP":
+                sizes = ["", sizes[1], ""]
+            yield [component, _us(sample["sampled_ns"]), *sizes, "" if beside else "897357296", "NPU:0"]
+
+
+def _module_cells(run: Run) -> Iterator[list[str]]:
+    """Components of CANN, whose memory does not change."""
+    for component, size in {"SLOG": 0, "HCCL": 400 * MIB, "RUNTIME": 24 * MIB}.items():
+        for _, start, _ in run.steps:
+            yield [component, _us(start), _mb(size), "NPU:0"]
+
+
+def _timeline(run: Run) -> Iterator[dict[str, Any]]:
+    yield {"name": "process_name", "pid": 9, "tid": 0, "ph": "M", "args": {"name": "Python"}}
+    for number, start, end in run.steps:
+        event = {"name": f"ProfilerStep#{number}", "pid": 9, "tid": 9, "ph": "X", "args": {}}
+        yield {**event, "ts": _us(start).strip(), "dur": (end - start) / 1000}

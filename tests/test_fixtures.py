@@ -41,6 +41,7 @@ INVALID = [
 ONLY_CHECKED = {
     "phase-unknown",
     "interval-mismatch",
+    "memory-time",
     "total-mismatch",
     "forms-disagree/steps",
     "forms-disagree/task_time",
@@ -122,7 +123,7 @@ NO_SMALL_TEXT = {
     "less-complete", "stands-in", "no-run", "no-record", "nothing-measured", "operators-capped", "modules-capped",
     "repeated-record", "raw-capped", "older-normaliser", "workload-unknown", "workload-conflict",
     "workload-alike", "workload-changed", "workload-continued", "workload-from", "workload-unchecked", "time-unknown", "time-zone-assumed",
-    "rank-skew", "no-baseline", "read-with-care", "trimmed", "unsteady-steps", "batches-apart", "pipeline-bubbles", "no-timeline", "no-location", "no-peers", "peak-unknown", "above-peak", "counters-disagree", "device-unknown", "not-comparable", "comparability-unknown", "compared-by-name", "steps-by-place",
+    "rank-skew", "no-baseline", "read-with-care", "trimmed", "unsteady-steps", "batches-apart", "pipeline-bubbles", "no-timeline", "no-location", "no-peers", "peak-unknown", "above-peak", "counters-disagree", "device-unknown", "not-comparable", "comparability-unknown", "compared-by-name", "steps-by-place", "memory-unexplained", "memory-disagrees", "memory-open",
     "store-missing", "store-truncated", "store-damaged", "store-unreadable", "store-log", "store-doubled", "store-half-run", "store-body", "store-row", "store-not-covered", "store-not-compacted", "not-enough-data",
     "nothing-selected", "tasks-beside-each-other", "workload-resembles", "expected-absent", "clock-ahead", "clock-jump", "several-hardware", "hardware-unnamed", "metric-units", "baseline-known-bad", "change-withdrawn", "advice-limited", "plan-unknown",
 }  # fmt: skip
@@ -139,7 +140,7 @@ def test_every_table_and_timeline_is_in_some_valid_fixture() -> None:
     files = discover(
         [
             FIXTURES / source / "valid"
-            for source in ("msprof", "rocprof", "mindspore", "msopprof", "msserviceprofiler", "aoe")
+            for source in ("msprof", "rocprof", "mindspore", "msopprof", "msserviceprofiler", "aoe", "memory")
         ]
     ).files
     tables = {kind for file in files for kind in file.holds}

@@ -400,7 +400,7 @@ def test_rounds_that_measured_nothing_are_not_left_out_in_silence(cli: Cli, tmp_
         path.write_text(json.dumps({**json.loads(path.read_text()), "output_throughput": 0.0}))
     ended = cli("ab", tmp_path / "a", "--", tmp_path / "b")
     assert ended.code == 1
-    assert "output_throughput is 0 in 3 repeats (" in ended.err
+    assert "output_throughput is 0, negative or out of range in 3 repeats (" in ended.err
 
 
 def test_equal_results_without_a_time_are_repeats(cli: Cli, tmp_path: Path) -> None:
@@ -427,3 +427,98 @@ def test_a_slow_down_within_the_margin_fails_nothing(cli: Cli, tmp_path: Path) -
     assert cli("ab", *sides).code == 1
     assert cli("ab", "--margin", "10%", *sides).code == 0
     assert cli("ab", "--metric", "typo", *sides).code == 2
+
+
+def test_files_of_builds_that_count_repeats_are_no_names(cli: Cli, tmp_path: Path) -> None:
+    """Also where builds have different numbers of repeats, as the plan asks for them."""
+    for build, time, repeats in (("b0", 10.0, 5), ("b1", 10.0, 2), ("b3", 10.5, 5)):
+        drawn = random.Random(build)
+        tmp_path.joinpath(build).mkdir()
+        for number in range(repeats):
+            document = {"avg_latency": time * (1 + drawn.gauss(0, 0.003)), "latencies": [time], "percentiles": {}}
+            tmp_path.joinpath(build, f"latency_{number}.json").write_text(json.dumps(document))
+    builds = tmp_path / "builds.txt"
+    builds.write_text("b0 b0\nb1 b1\nb2\nb3 b3\n")
+    ended = cli("ab", "--next", builds, "--format", "json")
+    assert [row["repeats"] for row in ended.json["rows"]] == [5, 2, 0, 5]
+    assert [row["build"] for row in ended.json["rows"] if row["measure"]] == ["b2"]
+
+
+def test_one_measurement_is_never_both_sides(cli: Cli, slower: Path, tmp_path: Path) -> None:
+    """A copy of captures or of dated results, a link, and a folder within the other side pass no gate."""
+    write_rounds(tmp_path / "rounds")
+    results = tmp_path / "rounds" / "a"
+    shutil.copytree(results, tmp_path / "copied")
+    shutil.copytree(slower / "old", tmp_path / "captures")
+    (tmp_path / "link").symlink_to(results)
+    for before, after in (
+        (results, tmp_path / "copied"),
+        (results, tmp_path / "link"),
+        (tmp_path / "rounds", results),
+        (slower / "old", tmp_path / "captures"),
+    ):
+        ended = cli("ab", before, "--", after)
+        assert ended.code == 1
+        assert "error: 5 measurements are given twice" in ended.err
+    builds = tmp_path / "builds.txt"
+    builds.write_text("b0 rounds/a\nb1 copied\nb2 rounds/b\n")
+    assert "[ab-given-twice]" in cli("ab", "--next", builds).err
+
+
+def test_a_value_that_some_repeats_lack_is_named(cli: Cli, tmp_path: Path) -> None:
+    write_rounds(tmp_path)
+    path = min((tmp_path / "b").iterdir())
+    path.write_text(json.dumps({**json.loads(path.read_text()), "mean_ttft_ms": float("nan")}))
+    for chosen in ((), ("--metric", "mean_ttft_ms")):
+        ended = cli("ab", *chosen, tmp_path / "a", "--", tmp_path / "b")
+        assert "not in every repeat of both sides: mean_ttft_ms (5 and 4) [ab-values-missing]" in ended.err
+
+
+def test_a_benchmark_that_the_candidate_lacks_passes_no_gate(cli: Cli, tmp_path: Path) -> None:
+    write_rounds(tmp_path)
+    for number in range(5):
+        write_measured(
+            tmp_path / "a", f"big{number}", 50 + number / 100, model_id="big", date=f"20260302-1{number}0000"
+        )
+    lost = cli("ab", "--format", "json", tmp_path / "a", "--", tmp_path / "b")
+    assert (lost.code, lost.json["reasons"]) == (4, ["not-in-candidate"])
+    added = cli("ab", tmp_path / "b", "--", tmp_path / "a")
+    assert added.code == 0
+    assert "3 quantities of the candidate are not in the baseline: big/serve runtime" in added.err
+    assert cli("ab", "--fail-on", "not-proved-same", tmp_path / "b", "--", tmp_path / "a").code == 5
+
+
+def test_another_model_is_another_benchmark(cli: Cli, tmp_path: Path) -> None:
+    write_rounds(tmp_path, 1.05, model_id="other")
+    ended = cli("ab", "--format", "json", tmp_path / "a", "--", tmp_path / "b")
+    assert [(row["what"], row["before"], row["after"]) for row in ended.json["conditions"]] == [
+        ("workload", "net", "other")
+    ]
+    states = {row["cause"]: row["state"] for row in ended.json["causes"]}
+    assert states["real"] == states["benchmark changed"] == "possible"
+
+
+def test_results_with_any_names_are_repeats_of_the_workload_that_is_named(cli: Cli, tmp_path: Path) -> None:
+    for side, factor in (("a", 1.0), ("b", 1.07)):
+        tmp_path.joinpath(side).mkdir()
+        for number, name in enumerate(("mon", "tue", "wed")):
+            time = factor * (18.9 + number / 100)
+            document = {"avg_latency": time, "latencies": [time], "percentiles": {}}
+            tmp_path.joinpath(side, f"{name}.json").write_text(json.dumps(document))
+    sides = (tmp_path / "a", "--", tmp_path / "b")
+    apart = cli("ab", *sides)
+    assert apart.code == 4
+    assert "mon, tue, wed are taken as different benchmarks: --workload NAME" in apart.err
+    named = cli("ab", "--workload", "net", "--format", "json", *sides)
+    row = rows_of(named)["runtime"]
+    assert (named.code, row["workload"], row["baseline_repeats"], row["verdict"]) == (1, "net", 3, "slower")
+    assert {row["cause"]: row["state"] for row in named.json["causes"]}["benchmark changed"] == "unknown"
+
+
+def test_single_times_are_no_word_on_noise_between_runs(cli: Cli, tmp_path: Path) -> None:
+    for side, factor in (("a", 1.0), ("b", 1.07)):
+        document = {"avg_latency": factor, "latencies": [factor, 1.001 * factor, factor], "percentiles": {}}
+        tmp_path.joinpath(f"{side}.json").write_text(json.dumps(document))
+    ended = cli("ab", "--samples", "--format", "json", tmp_path / "a.json", tmp_path / "b.json")
+    assert rows_of(ended)["runtime"]["verdict"] == "slower"
+    assert {row["cause"]: row["state"] for row in ended.json["causes"]}["noise"] == "unknown"

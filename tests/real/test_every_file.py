@@ -27,6 +27,8 @@ FOLDERS = sorted(
     {path.parent for path in MSPROF.rglob("*") if path.suffix in {".csv", ".json"} and path.stat().st_size}
     - {path.parent for path in MSPROF.rglob("profiler_info*")}
 )
+ROUNDED = "torch_npu_2023-09/test_rank_1/ASCEND_PROFILER_OUTPUT/memory_record.csv"
+"""A spreadsheet saved it: no time of it is one."""
 RAGGED = {
     "torch_npu_2023-09/test_rank_0/ASCEND_PROFILER_OUTPUT/kernel_details.csv",
     "torch_npu_2023-09/test_kernel_parse/op_summary_1.csv",
@@ -83,6 +85,7 @@ def test_nothing_is_wrong_with_any_but_the_known_rows(read: dict[Path, list[Tabl
     assert {name: [(f.rule, f.line) for f in found] for name, found in wrong.items()} == {
         **{name: [("csv-ragged-row", 17)] for name in RAGGED},
         "mindspore_profiler/run_1/normal_run/profiler/flops_1.txt": [("csv-truncated", 200)],
+        ROUNDED: [("memory-time", line) for line in range(2, 23)],
     }
 
 
@@ -113,6 +116,8 @@ def test_rows_and_one_exact_sum_of_each_table(folder: Path, read: dict[Path, lis
             if data.table.name in SUMS:
                 header, field = SUMS[data.table.name]
                 cells = list(raw_cells(file.path, header))
+                if short(file.path) == ROUNDED:
+                    cells = [None] * len(cells)
                 add(expected, data.table.name, len(cells), cells)
                 add(told, data.table.name, data.rows_read, data.frame[field].to_pylist())
     assert told == expected

@@ -267,6 +267,8 @@ def test_tables_are_listed_in_both_languages(cli: Cli) -> None:
         "operator",
         "event",
         "event_args",
+        "memory_event",
+        "memory_sample",
     ]
     assert names["a store"][:2] == ["run", "record"]
     columns = cli("sql", "--tables", "task", "--format", "json").json["rows"]

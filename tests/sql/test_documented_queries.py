@@ -40,6 +40,7 @@ def database(tmp_path_factory: pytest.TempPathFactory) -> Iterator[CaptureDataba
     folder = tmp_path_factory.mktemp("profile")
     shutil.copytree(FIXTURES / "msprof" / "valid" / "torch_npu_two_ranks", folder / "tables")
     write_timelines(folder / "timelines")
+    shutil.copytree(FIXTURES / "memory" / "training", folder / "memory")
     output = folder / "odd" / "rank0_ascend_pt" / "ASCEND_PROFILER_OUTPUT"
     output.mkdir(parents=True)
     (output / "kernel_details.csv").write_text(HEADER + ROWS, encoding="utf-8")

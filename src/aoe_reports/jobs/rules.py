@@ -5,6 +5,7 @@ from __future__ import annotations
 from aoe_reports.engine import rules as of_captures
 from aoe_reports.formats import rules as of_files
 from aoe_reports.formats.csv import rules as of_csv
+from aoe_reports.formats.memory_files import rules as of_recordings
 from aoe_reports.formats.sqlite import rules as of_databases
 from aoe_reports.formats.trace import rules as of_timelines
 from aoe_reports.formats.tuner_files import tuner_file_kinds
@@ -27,7 +28,7 @@ from aoe_reports.tuning.aoe import preflight
 from aoe_reports.tuning.banks import adopt
 
 MODULES = (
-    expected, of_files, of_csv, of_databases, of_timelines, of_captures, of_questions, of_history, of_sides, of_the_store, of_tuning, adopt,
+    expected, of_files, of_csv, of_recordings, of_databases, of_timelines, of_captures, of_questions, of_history, of_sides, of_the_store, of_tuning, adopt,
     of_tables, rows, memory, steps, streams, statistics, communication, communication_fleet, contention, packets, bucket_order, pipeline_steps,
     gradient_bank, operator_bank, profiling_options, records, schema, preflight,
 )  # fmt: skip

@@ -297,7 +297,7 @@ class Rows(Generic[R_co]):
 
     def to_arrow(self) -> pa.Table:
         """The rows as a table of Arrow: columns are called as the attributes of a row, so times are whole nanoseconds (int64)."""
-        from aoe_reports.model.frames import table_of  # noqa: PLC0415 -- pyarrow
+        from aoe_reports.model.arrays.frames import table_of  # noqa: PLC0415 -- pyarrow
 
         return table_of(self.type, self.rows)
 
@@ -309,7 +309,7 @@ class Rows(Generic[R_co]):
 
     def to_pandas(self) -> pd.DataFrame:
         """The same as a DataFrame of pandas; whole numbers are `Int64`, which stay exact where some are missing."""
-        from aoe_reports.model.frames import as_pandas  # noqa: PLC0415 -- pyarrow
+        from aoe_reports.model.arrays.frames import as_pandas  # noqa: PLC0415 -- pyarrow
 
         return as_pandas(self.to_arrow())
 

@@ -12,11 +12,12 @@ CauseState = Literal["likely", "possible", "no", "unknown"]
 CAUSES: Final = N_(("real", "benchmark changed", "environment", "noise"))
 """What may be the reason of a difference, in the order in which it is examined: the program, what was run, where it ran, chance."""
 CAUSE_STATES: Final = N_(("likely", "possible", "no", "unknown"))
-SideReason = Literal["slower", "not-enough-repeats", "gate-not-judged", "not-proved-same"]
+SideReason = Literal["slower", "not-enough-repeats", "not-in-candidate", "gate-not-judged", "not-proved-same"]
 """Why the exit code of `ab` is not 0."""
 SIDE_EXIT_CODES: Final[dict[SideReason, int]] = {
     "slower": 1,
     "not-enough-repeats": 4,
+    "not-in-candidate": 4,
     "gate-not-judged": 4,
     "not-proved-same": 5,
 }

@@ -199,7 +199,10 @@ MEMORY_EVENT = Table(
         Column("stream", "Stream that it was allocated for, as the source numbers streams."),
         Column("address", "Address, where the source has it."),
         Column("size_bytes", "Size."),
-        Column("allocated_ns", "When it was allocated, in ns of the clock of the host: since 1970 in most exports."),
+        Column(
+            "allocated_ns",
+            "When it was allocated, in ns of the clock of the host: since 1970 in most exports; the number of the event where the source has no times.",
+        ),
         Column("released_ns", "When it was released."),
         Column("reusable_ns", "When no stream used it any more, so that it could be allocated again."),
         Column("allocation_allocated_bytes", "Recorded sum of what is allocated, right after the allocation."),
@@ -226,7 +229,10 @@ MEMORY_SAMPLE = Table(
             "VARCHAR",
         ),
         Column("component", "PTA, GE, PTA+GE, APP, HCCL, …, as the source names it.", "VARCHAR"),
-        Column("sampled_ns", "When, in ns of the clock of the host: since 1970 in most exports."),
+        Column(
+            "sampled_ns",
+            "When, in ns of the clock of the host: since 1970 in most exports; the number of the event where the source has no times.",
+        ),
         Column("allocated_bytes", "In use by tensors."),
         Column("reserved_bytes", "Taken from the device."),
         Column("active_bytes", "Not yet reusable: in use, or a stream may still use it."),

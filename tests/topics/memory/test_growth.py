@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from pathlib import Path
 from statistics import mean
 
 import numpy as np
@@ -11,11 +12,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis_profiles import seeds
-from planted_memory import HEALTHY, PLANTED, Planted, planted
+from planted_memory import HEALTHY, PLANTED, Planted, event_frame_of, planted, sample_frame_of, write_planted
 
+from aoe_reports.engine.captures import find_captures
+from aoe_reports.engine.question import Notes
+from aoe_reports.formats.sources.discovery import discover
 from aoe_reports.model.topics.memory import Growth
-from aoe_reports.schema.tables import MEMORY_EVENT, MEMORY_SAMPLE
 from aoe_reports.topics.memory.growth import growth_of
+from aoe_reports.topics.memory.reading import devices_of
 
 PLANTED_SEEDS, HEALTHY_SEEDS = 7, 15
 """Of each kind: 105 planted and 210 healthy recordings in all, of which each run tries some."""
@@ -93,18 +97,8 @@ def test_the_interval_holds_the_planted_bytes() -> None:
 
 def _levels(*levels: int) -> tuple[pa.Table, pa.Table, list[tuple[int, int, int]]]:
     """Samples alone: what is allocated in the midst of each step."""
-    empty = [{"allocated_ns": None}][:0]
-    events = pa.Table.from_pylist(
-        empty, pa.schema([(name, _TYPES.get(name, pa.int64())) for name in MEMORY_EVENT.names])
-    )
-    rows = [{"sampled_ns": 10 * step + 5, "allocated_bytes": level} for step, level in enumerate(levels)]
-    samples = pa.Table.from_pylist(
-        rows, pa.schema([(name, _TYPES.get(name, pa.int64())) for name in MEMORY_SAMPLE.names])
-    )
-    return events, samples, [(step, 10 * step, 10 * step + 9) for step in range(len(levels))]
-
-
-_TYPES = {name: pa.string() for name in ("component", "owner", "kind", "location", "scope")}
+    samples = sample_frame_of([(10 * step + 5, (level, None, None)) for step, level in enumerate(levels)])
+    return event_frame_of([]), samples, [(step, 10 * step, 10 * step + 9) for step in range(len(levels))]
 
 
 @pytest.mark.parametrize("count", range(9))
@@ -130,3 +124,15 @@ def test_the_order_of_rows_changes_nothing() -> None:
     assert growth_of(
         events.take(order), samples.take(np.arange(samples.num_rows)[::-1]), case.run.steps[::-1]
     ) == _growth(case)
+
+
+@pytest.mark.parametrize(
+    ("kind", "seed"), [("leak with everything", 1), ("leak by replacement", 2), ("warm-up", 1), ("lengths", 4)]
+)
+def test_files_of_torch_npu_show_the_same_growth(kind: str, seed: int, tmp_path: Path) -> None:
+    case = planted(kind, seed)
+    write_planted(case, tmp_path)
+    ((capture,),) = find_captures(discover([tmp_path]))
+    (read,) = devices_of(capture, Notes())
+    assert read.memory.growth == _growth(case)
+    assert read.memory.explained == 1.0

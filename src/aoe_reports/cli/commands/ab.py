@@ -8,7 +8,7 @@ import typer
 from aoe_reports.cli.command import HAS_DASHES, guided, takes_after_dashes
 from aoe_reports.cli.output import FORM, MAX_ROWS, AbFormat, MostRows, Output, path_argument, reply
 from aoe_reports.cli.progress import progress_line
-from aoe_reports.jobs.ab.options import AbOptions
+from aoe_reports.jobs.ab.options import DEFAULT_MARGIN, AbOptions
 from aoe_reports.model.errors import UsageError
 from aoe_reports.model.texts import say
 from aoe_reports.present.forms import forms_of
@@ -40,8 +40,8 @@ def ab(
     if chosen.next_builds is not None:
         if paths or chosen.a or chosen.b:
             raise UsageError(say("--next takes its repeats from its list"))
-        if chosen.gate or chosen.samples or chosen.store is not None:
-            raise UsageError(say("--next gives no verdict: --gate, --samples and --store do not apply"))
+        if chosen.gate or chosen.samples or chosen.store is not None or chosen.margin != DEFAULT_MARGIN:
+            raise UsageError(say("--next gives no verdict: --gate, --margin, --samples and --store do not apply"))
         if form in {"junit", "sarif"}:
             raise UsageError(say("--next gives no verdict: there is no {form} of it", form=form))
         with progress_line() as progress:

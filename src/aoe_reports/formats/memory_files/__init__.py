@@ -30,8 +30,9 @@ def recordings_of(file: FoundFile) -> list[MemoryRecording]:
 
 def statements_of(file: FoundFile) -> list[Statement]:
     """What a log says of memory, line by line; raises ReadError where it cannot be read at all."""
-    del file
-    return []
+    from aoe_reports.formats.memory_files.log_lines import read_statements  # noqa: PLC0415 -- to know a file takes none of it
+
+    return read_statements(file) if states_memory(file) else []
 
 
 def states_memory(file: FoundFile) -> bool:

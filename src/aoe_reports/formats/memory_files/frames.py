@@ -9,10 +9,13 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from aoe_reports.formats.sources.found import FoundFile
 from aoe_reports.model.arrays.columns import Ints, Mask, cells_of, column_of, column_of_words
 from aoe_reports.model.errors import ReadError
 from aoe_reports.model.texts import say
+from aoe_reports.model.topics.memory import MemoryRecording
 from aoe_reports.schema.table import Table
+from aoe_reports.schema.tables import MEMORY_EVENT, MEMORY_SAMPLE
 
 _MOST_TOGETHER = 2.0**62
 _GIVEN_LATER = frozenset({"capture_id", "source_id"})
@@ -24,6 +27,12 @@ def frame_of(table: Table, rows: int, columns: Mapping[str, pa.ChunkedArray]) ->
     types = {column.name: _TYPES[column.type] for column in table.columns if column.name not in _GIVEN_LATER}
     assert columns.keys() <= types.keys()
     return pa.table({name: columns.get(name, pa.nulls(rows, kind)) for name, kind in types.items()})
+
+
+def nothing_recorded(file: FoundFile, source: str) -> MemoryRecording:
+    """A recording without an event of a device."""
+    events, samples = frame_of(MEMORY_EVENT, 0, {}), frame_of(MEMORY_SAMPLE, 0, {})
+    return MemoryRecording(rank_id=file.name.rank_id, device_id=None, source=source, events=events, samples=samples)
 
 
 def refuse_impossible(path: Path, *sizes: Ints) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import pyarrow as pa
@@ -16,7 +16,14 @@ import pyarrow.compute as pc
 
 from aoe_reports.formats.csv.summary import TableData
 from aoe_reports.formats.memory_files.cells import Texts, Words, addresses_of, locations_of, row_numbers
-from aoe_reports.formats.memory_files.frames import constant, frame_of, numbers, refuse_impossible, words
+from aoe_reports.formats.memory_files.frames import (
+    constant,
+    frame_of,
+    nothing_recorded,
+    numbers,
+    refuse_impossible,
+    words,
+)
 from aoe_reports.formats.memory_files.names import MEMSCOPE
 from aoe_reports.formats.memory_files.pairs import Pairs, paired
 from aoe_reports.formats.memory_files.rules import MEMORY_BEFORE, MEMORY_EXHAUSTED, MEMORY_REUSED
@@ -80,19 +87,10 @@ def read_memscope(file: FoundFile) -> list[MemoryRecording]:
         data = read_plain_table(file.path, MEMSCOPE_DUMP, _DATABASE_TABLES)
     else:
         data = read_table_file(file, MEMSCOPE, _FIELDS, hashed=False)
-    events = _Events.of(data)
-    recordings = [_recording(file, events, rows) for rows in events.by_device()]
-    if recordings:
-        recordings[0] = _with(recordings[0], data.findings)
-        return recordings
-    empty = {name: frame_of(table, 0, {}) for name, table in (("events", MEMORY_EVENT), ("samples", MEMORY_SAMPLE))}
-    return [
-        MemoryRecording(rank_id=file.name.rank_id, device_id=None, source="msmemscope", findings=data.findings, **empty)
-    ]
-
-
-def _with(recording: MemoryRecording, findings: tuple[Finding, ...]) -> MemoryRecording:
-    return MemoryRecording(**{**vars(recording), "findings": (*findings, *recording.findings)})
+    events = _Events.of(data) if data.frame.num_rows else None
+    found = [] if events is None else [_recording(file, events, rows) for rows in events.by_device()]
+    first, *others = found or [nothing_recorded(file, "msmemscope")]
+    return [replace(first, findings=(*data.findings, *first.findings)), *others]
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,10 +15,17 @@ TRACKER = "memory_block"
 LOG = "memory_log"
 """Lines of a server of language models, or of PyTorch where it ran out of memory."""
 
+MEMORY_KINDS = frozenset({SNAPSHOT, MEMSCOPE, TRACKER, LOG})
+
 TORCH, MSMEMSCOPE, MINDSPORE, SERVER = "torch", "msmemscope", "mindspore_tracker", "server_log"
 """Who writes them."""
 
 _MEMSCOPE = re.compile(r"^(?:memscope|leaks)_dump_(?P<time>\d{1,20})\.(?P<form>csv|db)$", re.ASCII)
+_SURE = (
+    b"Model loading took", b"Loading model weights took", b"Available KV cache memory", b"KV cache size: ", b"Memory profiling takes",
+    b"KV Cache is allocated", b"Load weight end", b"out of memory. Tried to allocate", b"NPUWorkspaceAllocator tried to allocate",
+)  # fmt: skip
+"""Words of lines on memory that nothing else writes."""
 _RANK = re.compile(r"rank[-_]?(?P<rank>\d{1,6})(?!\d)", re.ASCII | re.IGNORECASE)
 
 
@@ -41,6 +48,16 @@ def is_snapshot(head: str, mark: str = "") -> bool:
 def snapshot_name(name: str, form: Form) -> FileName:
     """What the name of a snapshot tells."""
     return FileName(SNAPSHOT, form, TORCH, rank_id=rank_in(name))
+
+
+def log_name(name: str) -> FileName:
+    """What the name of a log tells."""
+    return FileName(LOG, "txt", SERVER, rank_id=rank_in(name))
+
+
+def is_memory_log(text: bytes) -> bool:
+    """Whether a part of a log has a line on memory."""
+    return any(word in text for word in _SURE)
 
 
 def rank_in(name: str) -> int | None:

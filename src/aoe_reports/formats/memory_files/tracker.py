@@ -5,12 +5,14 @@ What a whole graph reserves at once (`Somas`) is one block; the blocks inside of
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pyarrow as pa
 
 from aoe_reports.formats.csv.summary import TableData
 from aoe_reports.formats.memory_files.cells import Words, addresses_of, locations_of, row_numbers
-from aoe_reports.formats.memory_files.frames import constant, frame_of, numbers, refuse_impossible
+from aoe_reports.formats.memory_files.frames import constant, frame_of, nothing_recorded, numbers, refuse_impossible
 from aoe_reports.formats.memory_files.names import TRACKER
 from aoe_reports.formats.memory_files.rules import MEMORY_ENTRY
 from aoe_reports.formats.sources.found import FoundFile
@@ -20,7 +22,7 @@ from aoe_reports.model.texts import say
 from aoe_reports.model.topics.memory import Kind, MemoryRecording
 from aoe_reports.schema.tables import MEMORY_EVENT, MEMORY_SAMPLE
 
-_COMPONENT = "MINDSPORE"
+_SOURCE, _COMPONENT = "memory_tracker", "MINDSPORE"
 _KINDS: dict[str, Kind] = {"Weight": "weight", "WorkSpace": "workspace"}
 """Types of blocks that say what they hold; the others say what made them."""
 _NEVER = 2**62
@@ -30,6 +32,8 @@ _NEVER = 2**62
 def read_tracker(file: FoundFile) -> list[MemoryRecording]:
     """What a file records of the device of one rank."""
     data = read_table_file(file, TRACKER, hashed=False)
+    if not data.frame.num_rows:
+        return [replace(nothing_recorded(file, _SOURCE), findings=data.findings, has_clock=False)]
     begin, _ = integers(data.frame["begin"])
     end, has_end = integers(data.frame["end"])
     sizes, has_size = integers(data.frame["size_bytes"])
@@ -44,7 +48,7 @@ def read_tracker(file: FoundFile) -> list[MemoryRecording]:
     recording = MemoryRecording(
         rank_id=file.name.rank_id,
         device_id=None,
-        source="memory_tracker",
+        source=_SOURCE,
         events=_events(file, data, chosen, np.where(ends, end, -1)),
         samples=_samples(file, data, chosen, np.where(ends, end, -1)),
         has_clock=False,

@@ -10,7 +10,7 @@ from aoe_reports.formats.aoe.operator_banks import NAMED_BANKS
 from aoe_reports.formats.ascend.names import ARCHIVE_NAME, NO_TABLES, READ_ARCHIVE
 from aoe_reports.formats.benchmarks import mindie, pickles
 from aoe_reports.formats.benchmarks.registry import LOG_BYTES, begins_as_benchmark, is_benchmark_log
-from aoe_reports.formats.memory_files.names import is_snapshot, snapshot_name
+from aoe_reports.formats.memory_files.names import is_memory_log, is_snapshot, log_name, snapshot_name
 from aoe_reports.formats.msserviceprofiler import tables as msserviceprofiler
 from aoe_reports.formats.records.forms import is_header_of_records, is_parquet_of_records
 from aoe_reports.formats.rules import ARCHIVE, NOT_READ, SPARSE_FILE, UNKNOWN_FILE, UNREADABLE
@@ -174,8 +174,8 @@ def _by_content(path: Path, size: int) -> FoundFile | None:
         return FoundFile(path, FileName("record", "parquet", "foreign"), size) if of_records else None
     text = head_of(path)
     name = _by_words(text, path)
-    if name is None and path.suffix.lower() in _LOGS and _has_results(path, size):
-        name = FileName("record", "txt", "foreign")
+    if name is None and path.suffix.lower() in _LOGS:
+        name = _of_log(path, size)
     is_json = text.startswith(("[", "{"))
     header = [] if name is not None or is_json else header_of(text)
     if is_header_of_records(header) or mindie.is_header(header):
@@ -189,6 +189,18 @@ def _by_content(path: Path, size: int) -> FoundFile | None:
     return FoundFile(path, FileName(table.name, "csv", writer, other=path.stem), size, (table.name,))
 
 
+def _of_log(path: Path, size: int) -> FileName | None:
+    """What a log has: results of a benchmark, else lines on memory; both are printed near its beginning or its end."""
+    if _has_results(path, size):
+        return FileName("record", "txt", "foreign")
+    with path.open("rb") as file:
+        head = file.read(_STARTING_BYTES)
+        file.seek(max(size - LOG_BYTES, 0))
+        return log_name(path.name) if is_memory_log(head) or is_memory_log(file.read(LOG_BYTES)) else None
+
+
+_STARTING_BYTES = 512 * 1024
+"""Within so much of its log a server says how its memory is divided, below the weights that it loads."""
 _ACROSS = 256
 """Bytes that are looked at twice, so that a line across the border of two looks is seen."""
 

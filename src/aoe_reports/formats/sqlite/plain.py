@@ -36,7 +36,9 @@ def _read(path: Path, database: Database, table: Table, names: Sequence[str]) ->
     match = table.match(database.columns(stored))
     fields = [field for field in match.fields if field.type != "unknown"]
     types: dict[str, CellType] = {field.header: _CELLS.get(field.type, "words") for field in fields}
-    needed = [column.headers[0] for column in table.columns if column.needed]
+    needed = {field.header for field in fields if field.needed}
+    for column in match.missing:
+        raise sqlite3.DatabaseError(say("no column {column} in table {table}", column=column.headers[0], table=stored))
     rows = database.fetch(stored, types, frozenset(needed))
     frame = pa.table({field.name: _column(rows, field.header, types[field.header]) for field in fields})
     return TableData(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from os import PathLike
 from pathlib import Path
@@ -69,7 +69,7 @@ def compare_sides(
     sides = [read_side(paths, options, notes, executor=executor, progress=progress) for paths in (baseline, candidate)]
     inputs = tuple(map(str, (*baseline, *candidate)))
     findings = notes.findings
-    observed, one_side, _ = observe(sides, options) if all(sides) else ({}, [], None)
+    observed, one_side, _ = observe(sides, options) if all(sides) else ({}, {}, None)
     known = {quantity.name for quantity in (*observed, *one_side)}
     if all(sides) and (unknown := [name for name in options.metric if name not in known]):
         raise UsageError(say("--metric {name}: not measured here", name=unknown[0]))
@@ -124,7 +124,7 @@ def _answer(
         headline=headline_of(rows),
         highlights=highlights_of(rows),
         sections=sections_of(rows, causes, why.parts, facts),
-        why=_why(rows, [] if judged is None else judged.one_side, options),
+        why=_why(rows, {} if judged is None else judged.one_side, options),
     )
 
 
@@ -138,8 +138,11 @@ def _explained(judged: Judged, sides: Sequence[Sequence[Repeat]]) -> Explained:
 _DIFFERENT = frozenset({"slower", "faster"})
 
 
-def _why(rows: Sequence[QuantityVerdict], one_side: Sequence[Quantity], options: AbOptions) -> list[str]:
+def _why(rows: Sequence[QuantityVerdict], one_side: Mapping[Quantity, int], options: AbOptions) -> list[str]:
     why = {row.fails for row in rows if row.fails}
+    lost = [quantity for quantity, number in one_side.items() if number == 0 and quantity.scope in FIRST]
+    if options.fail_on != "never" and lost:
+        why.add("not-in-candidate")
     if options.fail_on != "never" and any(row.ci_low is None and row.scope in FIRST for row in rows):
         why.add("not-enough-repeats")
     if options.fail_on == "not-proved-same" and any(quantity.scope in FIRST for quantity in one_side):

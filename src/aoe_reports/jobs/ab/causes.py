@@ -81,11 +81,14 @@ def causes_of(
         real = "possible", say("{rows}; other conditions differ, too (below)", rows=_named(proved))
     else:
         real = "likely", say("{rows}; nothing else is known to differ", rows=_named(proved))
+    is_known = all(
+        repeat.benchmark or any(value.calls for value in repeat.values.values()) for side in sides for repeat in side
+    )
     return [
         SideCause(cause=REAL, state=real[0], evidence=real[1]),
-        _cause(
-            "benchmark changed", benchmark, say("the same operators, calls and arguments, as far as they are recorded")
-        ),
+        _cause(BENCHMARK, benchmark, say("the same operators, calls and arguments, as far as they are recorded"))
+        if benchmark or is_known
+        else SideCause(cause=BENCHMARK, state="unknown", evidence=say("nothing here records operators or arguments")),
         _cause(ENVIRONMENT, environment, say("no recorded condition differs"))
         if environment or is_recorded
         else SideCause(
@@ -146,12 +149,16 @@ def _other_calls(series: Observed) -> float:
 def _noise(judged: Judged) -> SideCause:
     whole = [row for row in judged.rows if row.scope in FIRST] or judged.rows
     open_rows = [row for row in whole if row.verdict == "cannot tell"]
+    if any(row.noise == "samples" for row in whole):
+        return SideCause(
+            cause=NOISE, state="unknown", evidence=say("single times within results say nothing of noise between runs")
+        )
     if not open_rows:
         return SideCause(
             cause=NOISE,
             state="no",
             evidence=say("the difference is larger than noise")
-            if any(row.verdict in _DIFFERENT for row in whole)
+            if any(row.verdict in _DIFFERENT for row in judged.rows)
             else say("the difference is within the margin"),
         )
     first = open_rows[0]

@@ -1,4 +1,4 @@
-"""Which values of two sides are of the same quantity: files and folders are often named after repeats or sides, not workloads.
+"""Which values of two sides, or of several builds, are of the same quantity: files and folders are often named after repeats or sides, not workloads.
 
 A name, or arguments, are ignored only where they do not distinguish quantities: each side has a single one, and the sides have different ones.
 """
@@ -24,8 +24,8 @@ def named_alike(sides: Sequence[Sequence[Repeat]]) -> tuple[list[list[Mapping[Qu
     if _are_counters(sides):
         names = _renamed(names, lambda quantity: quantity._replace(workload=_without_counter(quantity.workload)))
         ignored.append(say("numbers at the end of workload names count repeats"))
-    before, after = ({quantity.workload for quantity in _named(side)} for side in names)
-    if len(before) == len(after) == 1 and before != after:
+    workloads = [{quantity.workload for quantity in _named(side)} for side in names if side]
+    if _each_has_its_own(workloads):
         names = _renamed(names, lambda quantity: quantity._replace(workload=""))
         ignored.append(say("names of workloads differ between the sides and are ignored"))
     other = _with_other_inputs(names)
@@ -46,13 +46,16 @@ def _named(side: Sequence[Mapping[Quantity, Quantity]]) -> Iterator[Quantity]:
 
 def _with_other_inputs(names: _Names) -> set[str]:
     """Workloads that each side measures with one set of arguments, which is another one on the other side."""
-    inputs: dict[str, tuple[set[str], set[str]]] = {}
+    inputs: dict[str, dict[int, set[str]]] = {}
     for number, side in enumerate(names):
         for quantity in _named(side):
-            inputs.setdefault(quantity.workload, (set(), set()))[number].add(quantity.inputs)
-    return {
-        workload for workload, (before, after) in inputs.items() if len(before) == len(after) == 1 and before != after
-    }
+            inputs.setdefault(quantity.workload, {}).setdefault(number, set()).add(quantity.inputs)
+    return {workload for workload, of_sides in inputs.items() if _each_has_its_own([*of_sides.values()])}
+
+
+def _each_has_its_own(words: Sequence[set[str]]) -> bool:
+    """Whether each side has a single word, and not all have the same."""
+    return all(len(each) == 1 for each in words) and len(set[str]().union(*words)) > 1
 
 
 def _renamed(names: _Names, change: Callable[[Quantity], Quantity]) -> _Names:
@@ -66,7 +69,7 @@ def _without_counter(workload: str) -> str:
 
 def _are_counters(sides: Sequence[Sequence[Repeat]]) -> bool:
     """Whether names end with numbers that count the repeats of each side: 1, 2, 3 … or 0, 1, 2 …, each in one repeat."""
-    for side in sides:
+    for side in filter(None, sides):
         numbers = [number for repeat in side for number in _numbers(repeat)]
         if not numbers or sorted(numbers) not in ([*range(len(side))], [*range(1, len(side) + 1)]):
             return False

@@ -14,7 +14,7 @@ from aoe_reports.formats.build_list import Build, read_builds
 from aoe_reports.jobs.ab.answer import AbAnswer
 from aoe_reports.jobs.ab.naming import named_alike
 from aoe_reports.jobs.ab.options import AbOptions
-from aoe_reports.jobs.ab.repeats import Quantity, Repeat, read_side
+from aoe_reports.jobs.ab.repeats import Quantity, Repeat, given_twice, read_side
 from aoe_reports.jobs.ab.rules import NOTHING_IN_COMMON
 from aoe_reports.jobs.ab.verdicts import FIRST
 from aoe_reports.model.findings import has, in_order
@@ -37,6 +37,7 @@ def plan_builds(
         read_side(build.paths, options, notes, executor=executor, progress=progress) if build.paths else []
         for build in builds
     ]
+    notes.add(given_twice(repeats))
     chosen = _values(repeats, options)
     if chosen is None and not has(notes.findings, "error"):
         text = say("no quantity here is measured of the first and the last build")
@@ -66,13 +67,11 @@ def _values(
 ) -> tuple[Quantity, Better, list[list[float]]] | None:
     """(the quantity that is searched by, which direction is good, its costs of each build): what is measured as a whole, else the first there is."""
     measured = [side for side in repeats if side]
-    names, _ = named_alike([repeats[0], [repeat for side in repeats[1:] for repeat in side]])
-    named = iter([*names[0], *names[1]])
+    names, _ = named_alike(repeats)
     of_builds: list[dict[Quantity, list[tuple[float, Better]]]] = []
-    for side in repeats:
+    for side, named in zip(repeats, names, strict=True):
         values: dict[Quantity, list[tuple[float, Better]]] = {}
-        for repeat in side:
-            common = next(named)
+        for repeat, common in zip(side, named, strict=True):
             for quantity, value in repeat.values.items():
                 values.setdefault(common[quantity], []).append((value.cost, value.better))
         of_builds.append(values)
@@ -123,6 +122,11 @@ def _headline(builds: Sequence[Build], quantity: Quantity, plan: Plan, change: f
     if plan.state == "no-single-step":
         return say("{what} did not change in one build: there are several changes, or a drift.", what=what)
     names = join(", ", [builds[index].name for index in plan.builds[:MAX_NAMED]])
+    if plan.state == "ends-not-apart" and plan.repeats is None:
+        return say(
+            "{what}: the first and the last build are not proved to differ: more than 1,000 repeats would be needed.",
+            what=what,
+        )
     more = _more_repeats(plan.repeats)
     if plan.state == "ends-not-apart":
         return say(

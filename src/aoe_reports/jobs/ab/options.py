@@ -14,6 +14,7 @@ from aoe_reports.topics.records.options import RecordOptions
 if TYPE_CHECKING:
     from aoe_reports.history.changes.gate import Gate
 
+DEFAULT_MARGIN = "2%"
 FailOn = Literal["slower", "not-proved-same", "never"]
 
 
@@ -33,7 +34,9 @@ class AbOptions(MetricOptions, RecordOptions):
         help="Repeats of the candidate, as a pattern (repeatable); or give them after `--`.",
         only_here=say("what is compared"),
     )
-    margin: str = option(default="2%", help="Difference within which both sides count as the same.", names="nothing")
+    margin: str = option(
+        default=DEFAULT_MARGIN, help="Difference within which both sides count as the same.", names="nothing"
+    )
     metric: tuple[str, ...] = option(
         default=(),
         metavar="NAME",

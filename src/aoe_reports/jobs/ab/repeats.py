@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
+from os.path import realpath
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -18,16 +19,17 @@ from aoe_reports.engine.captures import read_steps_noting, read_tasks, to_prefet
 from aoe_reports.engine.fleet.executors import Executor
 from aoe_reports.engine.question import FileUnit, Notes, Request, Unit
 from aoe_reports.facts.tasks import TaskSet
+from aoe_reports.formats.benchmarks.form import stem_without_dates
 from aoe_reports.formats.capture import Capture
 from aoe_reports.formats.records.metrics import metrics_of
 from aoe_reports.formats.records.record import Record, canonical_json
 from aoe_reports.jobs.ab.options import AbOptions
-from aoe_reports.jobs.ab.rules import NO_REPEAT
+from aoe_reports.jobs.ab.rules import GIVEN_TWICE, NO_REPEAT
 from aoe_reports.model.by_key import lists_by_key
 from aoe_reports.model.findings import Finding
 from aoe_reports.model.history.changes import COMPUTING, MEMORY, METRIC
 from aoe_reports.model.history.metrics import Better, Declarations, Meaning, cost_of, meaning_of
-from aoe_reports.model.texts import say
+from aoe_reports.model.texts import Text, count_of, join, say
 from aoe_reports.model.timestamps import NS_PER_S
 from aoe_reports.stats.grouping import group_tasks
 from aoe_reports.store import Run
@@ -180,9 +182,50 @@ def read_side(
             text = say("a result of a tuner claims times, it does not measure a build: left out (see `verify`)")
             notes.add([NO_REPEAT.found(run.header.path, text)])
         else:
-            repeats += _repeats_of(run, captures.get(run.header.path, ()), declarations)
+            of_run = _repeats_of(run, captures.get(run.header.path, ()), declarations)
+            repeats += of_run if options.workload is None else (_renamed(one, options.workload) for one in of_run)
     notes.take(reading.asked.notes)
     return _without_copies(repeats, notes)
+
+
+def given_twice(sides: Iterable[Sequence[Repeat]]) -> Iterator[Finding]:
+    """Repeats that are of two sides, or of two builds: the same file, or a copy with the same time and values."""
+    seen: dict[object, int] = {}
+    twice: dict[str, None] = {}
+    for number, side in enumerate(sides):
+        for repeat in side:
+            of_content = None if repeat.of_file else (repeat.time_ns, frozenset(repeat.values.items()))
+            for key in (realpath(repeat.path), of_content):
+                if key is not None and seen.setdefault(key, number) != number:
+                    twice[repeat.path] = None
+    if twice:
+        text = count_of(
+            len(twice),
+            "{number} measurement is given twice, once for each side or build: {paths}",
+            "{number} measurements are given twice, once for each side or build: {paths}",
+            paths=first_of([*twice]),
+        )
+        yield GIVEN_TWICE.found(next(iter(twice)), text)
+
+
+def first_of(names: Sequence[str]) -> Text:
+    """A few names, and how many more there are."""
+    words = join(", ", names[:_NAMED])
+    return words if len(names) <= _NAMED else say("{names} and {count} more", names=words, count=len(names) - _NAMED)
+
+
+_NAMED = 3
+
+
+def _renamed(repeat: Repeat, workload: str) -> Repeat:
+    """Under this name, if all that it measured has one name: results of benchmarks name themselves, often by their files."""
+    if len({quantity.workload.partition("/")[0] for quantity in repeat.values}) != 1:
+        return repeat
+    values = {
+        quantity._replace(workload="/".join([workload, *quantity.workload.split("/")[1:]])): value
+        for quantity, value in repeat.values.items()
+    }
+    return replace(repeat, values=values)
 
 
 def _without_copies(repeats: Sequence[Repeat], notes: Notes) -> list[Repeat]:
@@ -297,7 +340,8 @@ def _measurements(run: Run, declarations: Declarations) -> Iterator[Repeat]:
             of_file=of_file,
             values=dict(pair for record in records for pair in _of_benchmark(record, declarations)),
             environment=_environment(first),
-            benchmark={
+            benchmark=_own_name(first, run.header.path, is_single=is_single)
+            | {
                 key if is_single else f"{record.workload} {key}": value
                 for record, of_record in zip(records, benchmark, strict=True)
                 for key, value in of_record.items()
@@ -312,6 +356,12 @@ def _measurements(run: Run, declarations: Declarations) -> Iterator[Repeat]:
             requests={metric.name: metric.value for metric, _ in metrics if metric.name in REQUESTS},
             hardware=first.hardware,
         )
+
+
+def _own_name(record: Record, path: str, *, is_single: bool) -> dict[str, str]:
+    """What a result says of itself that it measured; nothing where its name is that of its file."""
+    name, stem = record.workload.partition("/")[0], Path(path).stem
+    return {"workload": name} if is_single and name not in {stem, stem_without_dates(stem)} else {}
 
 
 def _time_of(record: Record, path: Path) -> tuple[int, bool]:

@@ -15,13 +15,23 @@ GATE_NOT_JUDGED = SIDES.rule(
 )
 ONE_SIDE = SIDES.rule("ab-one-side", "warning", "quantities that were measured on one side only: they are not compared")
 NO_REPEAT = SIDES.rule("ab-no-repeat", "warning", "not a measurement of its own: a copy, or a claim of a tuner")
+GIVEN_TWICE = SIDES.rule(
+    "ab-given-twice",
+    "error",
+    "one measurement is given for both sides, or for two builds: a file, or a copy with the same time and values",
+)
+VALUES_MISSING = SIDES.rule(
+    "ab-values-missing",
+    "warning",
+    "quantities have no value in some repeats of their workload: the others are compared",
+)
 STORED_NOISE = SIDES.rule(
     "ab-stored-noise", "info", "the store whose nights show the noise (a warning where they ran on other hardware)"
 )
 DEAD_ROUNDS = SIDES.rule(
     "ab-dead-rounds",
     "error",
-    "a value is 0 in some repeats and not in others: these measured nothing, and what is left is no fair sample",
+    "a value is 0, negative or out of range in some repeats and not in others: what is left is no fair sample",
 )
 REQUESTS_FAILED = SIDES.rule(
     "ab-requests-failed", "error", "more requests fail in the candidate: times of those that did not fail mean little"

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from statistics import fmean
 
 from aoe_reports.jobs.ab.causes import IN_TURNS
-from aoe_reports.jobs.ab.repeats import REQUESTS, Repeat
+from aoe_reports.jobs.ab.repeats import REQUESTS, Repeat, first_of, given_twice
 from aoe_reports.jobs.ab.rules import (
     CONDITIONS_DIFFER,
     DEAD_ROUNDS,
@@ -20,13 +20,14 @@ from aoe_reports.jobs.ab.rules import (
     ORDER_UNKNOWN,
     RANKS_DIFFER,
     REQUESTS_FAILED,
+    VALUES_MISSING,
     WARM_UP,
 )
 from aoe_reports.jobs.ab.verdicts import Judged, Observed
 from aoe_reports.model.findings import Finding
 from aoe_reports.model.history.metrics import value_change
 from aoe_reports.model.sides import SideFact
-from aoe_reports.model.texts import Text, join, say
+from aoe_reports.model.texts import N_, count_of, join, say
 from aoe_reports.stats.two_sides import Difference, student
 
 SURE = 0.005
@@ -39,14 +40,19 @@ def remarks(sides: Sequence[Sequence[Repeat]], judged: Judged, facts: Sequence[S
     where = sides[1][0].path
     if judged.ignored is not None:
         yield NAMES_IGNORED.found(where, judged.ignored)
-    if judged.one_side:
-        names = [" ".join(filter(None, (quantity.workload, quantity.name))) for quantity in judged.one_side]
-        text = say("{count} quantities are on one side only: {names}", count=len(names), names=_first(names))
-        yield ONE_SIDE.found(where, text)
-    yield from _of_values_missing(sides, where)
+    yield from given_twice(sides)
+    yield from _of_one_side(judged, where)
+    yield from _of_values_missing(sides, judged, where)
     if any(row.reason is not None for row in judged.rows):
-        row = next(row for row in judged.rows if row.reason is not None)
-        yield FEW_REPEATS.found(where, row.reason or "")
+        few = [row for row in judged.rows if row.reason is not None]
+        yield FEW_REPEATS.found(where, few[0].reason or "")
+        names = sorted({row.workload for row in few if row.scope == "model"})
+        if len(names) > 1:
+            text = say(
+                "{names} are taken as different benchmarks: --workload NAME makes them repeats of one",
+                names=first_of(names),
+            )
+            yield FEW_REPEATS.found(where, text)
     yield from _of_order(judged, where)
     ranks = {repeat.ranks for side in sides for repeat in side if repeat.captures}
     if len(ranks) > 1:
@@ -62,19 +68,50 @@ def remarks(sides: Sequence[Sequence[Repeat]], judged: Judged, facts: Sequence[S
         yield CONDITIONS_DIFFER.found(where, join("; ", words[:_NAMED]))
 
 
-def _of_values_missing(sides: Sequence[Sequence[Repeat]], where: str) -> Iterator[Finding]:
+def _of_one_side(judged: Judged, where: str) -> Iterator[Finding]:
+    names: tuple[list[str], list[str]] = [], []
+    for quantity, number in judged.one_side.items():
+        names[number].append(" ".join(filter(None, (quantity.workload, quantity.name))))
+    for of_side, text in zip(names, (_ONLY_BEFORE, _ONLY_AFTER), strict=True):
+        if of_side:
+            yield ONE_SIDE.found(where, say(text, count=len(of_side), names=first_of(of_side)))
+
+
+_ONLY_BEFORE, _ONLY_AFTER = N_(
+    (
+        "{count} quantities of the baseline are not in the candidate: {names}",
+        "{count} quantities of the candidate are not in the baseline: {names}",
+    )
+)
+
+
+def _of_values_missing(sides: Sequence[Sequence[Repeat]], judged: Judged, where: str) -> Iterator[Finding]:
     """Metrics that are not compared, rounds that measured nothing, and requests that failed."""
     unknown = sorted({name for side in sides for repeat in side for name in repeat.no_direction})
     if unknown:
         yield NO_DIRECTION.found(
-            where, say("no good direction is known (see --metrics): {names}", names=_first(unknown))
+            where, say("no good direction is known (see --metrics): {names}", names=first_of(unknown))
         )
     every = [repeat for side in sides for repeat in side]
     for name in sorted({name for repeat in every for name in repeat.no_value}):
         dead = [repeat.path for repeat in every if name in repeat.no_value]
         if any(quantity.name == name for repeat in every for quantity in repeat.values):
-            text = say("{name} is 0 in {count} repeats ({paths})", name=name, count=len(dead), paths=_first(dead))
+            text = count_of(
+                len(dead),
+                "{name} is 0, negative or out of range in {number} repeat ({paths})",
+                "{name} is 0, negative or out of range in {number} repeats ({paths})",
+                name=name,
+                paths=first_of(dead),
+            )
             yield DEAD_ROUNDS.found(where, text)
+    dead_names = {name for repeat in every for name in repeat.no_value}
+    partly = [
+        say("{name} ({before} and {after})", name=series.quantity.name, before=counts[0], after=counts[1])
+        for series in judged.observed.values()
+        if (counts := series.design.counts) != series.repeats and series.quantity.name not in dead_names
+    ]
+    if partly:
+        yield VALUES_MISSING.found(where, say("not in every repeat of both sides: {names}", names=first_of(partly)))
     for name in REQUESTS:
         means = [[repeat.requests[name] for repeat in side if name in repeat.requests] for side in sides]
         if all(means):
@@ -82,11 +119,6 @@ def _of_values_missing(sides: Sequence[Sequence[Repeat]], where: str) -> Iterato
             if (after > before) if name == "failed" else (after < before):
                 text = say("{name} requests of a repeat: {before:g} → {after:g}", name=name, before=before, after=after)
                 yield REQUESTS_FAILED.found(where, text)
-
-
-def _first(names: Sequence[str]) -> Text:
-    words = join(", ", names[:_NAMED])
-    return words if len(names) <= _NAMED else say("{names} and {count} more", names=words, count=len(names) - _NAMED)
 
 
 def _of_order(judged: Judged, where: str) -> Iterator[Finding]:

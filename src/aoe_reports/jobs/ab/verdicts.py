@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from statistics import median
@@ -53,6 +54,8 @@ class Observed:
     quantity: Quantity
     design: Design
     values: tuple[Value, ...]
+    repeats: tuple[int, int]
+    """Repeats of its workload of each side, with or without a value of it."""
 
     @property
     def sides(self) -> tuple[list[Value], list[Value]]:
@@ -71,8 +74,8 @@ class Judged:
     observed: Mapping[Quantity, Observed]
     differences: Mapping[Quantity, tuple[Difference, int]]
     """With the row of the difference that is the quantity's."""
-    one_side: list[Quantity]
-    """Quantities that only one side has."""
+    one_side: Mapping[Quantity, int]
+    """Quantities that only one side has, and which."""
     ignored: Text | None
 
 
@@ -123,27 +126,36 @@ def _settings(inputs: str) -> dict[str, str]:
 
 def observe(
     sides: Sequence[Sequence[Repeat]], options: AbOptions
-) -> tuple[dict[Quantity, Observed], list[Quantity], Text | None]:
-    """(the quantities that both sides have, those that one has, what was ignored of names)."""
+) -> tuple[dict[Quantity, Observed], dict[Quantity, int], Text | None]:
+    """(the quantities that both sides have, those that one has with the number of that side, what was ignored of names)."""
     names, ignored = named_alike(sides)
     measured: dict[Quantity, list[list[tuple[Repeat, Value]]]] = {}
+    repeats: Counter[tuple[int, str, str]] = Counter()
     for number, (side, named) in enumerate(zip(sides, names, strict=True)):
         for repeat, name_of in zip(side, named, strict=True):
+            repeats.update({(number, *quantity[:2]) for quantity in name_of.values()})
             for quantity, value in repeat.values.items():
                 if not options.metric or quantity.name in options.metric:
                     measured.setdefault(name_of[quantity], [[], []])[number].append((repeat, value))
-    both = {quantity: _observed(quantity, of_sides) for quantity, of_sides in measured.items() if all(of_sides)}
-    return both, [quantity for quantity in measured if quantity not in both], ignored
+    both = {
+        quantity: _observed(quantity, of_sides, (repeats[0, *quantity[:2]], repeats[1, *quantity[:2]]))
+        for quantity, of_sides in measured.items()
+        if all(of_sides)
+    }
+    one_side = {quantity: int(not of_sides[0]) for quantity, of_sides in measured.items() if quantity not in both}
+    return both, one_side, ignored
 
 
-def _observed(quantity: Quantity, sides: Sequence[Sequence[tuple[Repeat, Value]]]) -> Observed:
+def _observed(
+    quantity: Quantity, sides: Sequence[Sequence[tuple[Repeat, Value]]], of_workload: tuple[int, int]
+) -> Observed:
     """In the order in which the repeats ran, where their times say it; else one side after the other."""
     in_order = order_known([[repeat for repeat, _ in side] for side in sides])
     repeats = [(repeat.time_ns, number, value) for number, side in enumerate(sides) for repeat, value in side]
     if in_order:
         repeats.sort(key=lambda each: (each[0] or 0, each[1]))
     design = Design(tuple(number for _, number, _ in repeats), in_order)
-    return Observed(quantity, design, tuple(value for _, _, value in repeats))
+    return Observed(quantity, design, tuple(value for _, _, value in repeats), of_workload)
 
 
 def _tails(observed: Sequence[Observed]) -> dict[Quantity, float]:

@@ -14,7 +14,7 @@ from aoe_reports.model.history.metrics import TIME_UNIT
 from aoe_reports.model.report import Grid, Highlight, Section
 from aoe_reports.model.rows import as_mapping, columns_of, telling_columns
 from aoe_reports.model.sides import VERDICT_WORDS, QuantityVerdict, SideCause, SideFact, describe
-from aoe_reports.model.texts import Text, join, say
+from aoe_reports.model.texts import Text, capital, join, say
 from aoe_reports.topics.comparison.explain import ChangePart
 from aoe_reports.topics.records.context import UNKNOWN
 
@@ -98,6 +98,8 @@ def _verdicts(rows: Sequence[QuantityVerdict]) -> Section:
         sentences.append(say("Workload: {name}.", name=rows[0].workload))
     if "unit" in alike and rows[0].unit not in {None, TIME_UNIT}:
         sentences.append(say("Values are in {unit}.", unit=rows[0].unit))
+    if "reason" in alike and rows[0].reason is not None:
+        sentences.append(say("{reason}.", reason=capital(rows[0].reason)))
     if len(shown) < len(rows):
         rest = len(rows) - len(shown)
         sentences.append(say("{count} more quantities are in JSON and CSV.", count=rest))
@@ -111,7 +113,7 @@ def _verdicts(rows: Sequence[QuantityVerdict]) -> Section:
     return Section(say("Verdicts"), sentences, grid=grid)
 
 
-_ONCE = ("workload", "unit", "baseline_repeats", "candidate_repeats")
+_ONCE = ("workload", "unit", "baseline_repeats", "candidate_repeats", "reason")
 """Columns whose value is said once where all rows have the same."""
 
 

@@ -106,6 +106,59 @@ class Growth:
 
 
 @record
+class Churn:
+    """What one owner allocates and releases within a step; owners with the most bytes come first."""
+
+    owner: str
+    allocations: int
+    bytes_per_step: float
+    largest_bytes: int
+    median_ns: float
+    """Median of how long they are held."""
+
+
+@record
+class Repeated:
+    """Allocations of one owner that have the same size in every step and are released within it: one buffer could serve all steps."""
+
+    owner: str
+    size_bytes: int
+    per_step: int
+    """Allocations in each step, at least."""
+    at_once: int
+    """Most of them that are held at a time: so many buffers are needed."""
+    steps: int
+
+
+@record
+class AllocationCalls:
+    """Calls of the host that take memory from the device, or give it back."""
+
+    name: str
+    calls: int
+    total_ns: int
+
+
+@record
+class Fragmentation:
+    """What is reserved and not in use."""
+
+    reserved_bytes: int
+    """The most that was reserved."""
+    at_ns: int
+    used_bytes: int
+    """In use then: active where that is recorded, else allocated."""
+    excess_bytes: int
+    """By how much the most that was reserved exceeds the most that was in use: packing without gaps would save no more."""
+    in_vain_bytes: int
+    """Reserved while as much as was asked for was free already, in blocks too small or of another stream."""
+    in_vain: int
+    """How many times."""
+    unusable_bytes: int | None
+    """In blocks that hold nothing and cannot be returned, where the source says it."""
+
+
+@record
 class DeviceMemory:
     """The memory of one device of a run."""
 
@@ -129,3 +182,8 @@ class DeviceMemory:
     """The most that the process held on the device, and when."""
     process_parts: tuple[Owner, ...] = ()
     """What components held of that then; they add up to it exactly. Empty where no component was recorded."""
+    churn: tuple[Churn, ...] = ()
+    repeated: tuple[Repeated, ...] = ()
+    fragmentation: Fragmentation | None = None
+    allocation_calls: tuple[AllocationCalls, ...] = ()
+    """Where a timeline or a database of the host was read."""

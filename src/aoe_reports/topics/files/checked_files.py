@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -11,6 +11,8 @@ from aoe_reports.formats.aoe.operator_bank_file import read_operator_bank
 from aoe_reports.formats.aoe.result_files import parse_results, read_bytes
 from aoe_reports.formats.aoe.results import Outline, outline_of
 from aoe_reports.formats.ascend.names import AOE_KINDS, INFO_KINDS, RESULT_KINDS, UNREAD_BANKS
+from aoe_reports.formats.memory_files import recordings_of, statements_of
+from aoe_reports.formats.memory_files.names import MEMORY_KINDS
 from aoe_reports.formats.mindspore.names import UNREAD_KINDS
 from aoe_reports.formats.rules import EMPTY_FILE
 from aoe_reports.formats.sources.found import FoundFile
@@ -46,10 +48,10 @@ def checker_of(file: FoundFile) -> _Check | None:
         return _unread_bank
     if file.name.kind in AOE_KINDS:
         return _result if file.name.kind in RESULT_KINDS else _bank if file.name.kind == "gdat" else _operator_bank
-    if file.name.kind == "record":
-        return _records
     if file.name.source == "tuner":
         return _tuner_file
+    if file.name.kind in _OF_THEIR_OWN:
+        return _OF_THEIR_OWN[file.name.kind]
     if file.name.kind in INFO_KINDS or file.name.kind in UNREAD_KINDS:
         return None  # read, and complained of, with its capture; or not read, which is said of its folder
     return _empty if file.size == 0 and file.name.form != "csv" else _tables
@@ -96,9 +98,19 @@ def _tuner_file(file: FoundFile, chosen: CheckOptions, _: Summarise | None) -> O
     return _one(file, read.findings, tasks=read.tasks, tuning_names=read.names, summary=read.summary)
 
 
+def _recordings(file: FoundFile, _: CheckOptions, __: Summarise | None) -> OneFile:
+    """A recording of memory, or a log with lines on it."""
+    statements_of(file)
+    return _one(file, [finding for recording in recordings_of(file) for finding in recording.findings])
+
+
 def _records(file: FoundFile, chosen: CheckOptions, _: Summarise | None) -> OneFile:
     """A file of v0.1 records."""
     return _one(file, check_records_file(file.path, chosen.max_size))
+
+
+_OF_THEIR_OWN: Mapping[str, _Check] = {"record": _records, **dict.fromkeys(MEMORY_KINDS, _recordings)}
+"""What checks the kinds that are neither tables of a profiler nor of a tuner."""
 
 
 def _tables(file: FoundFile, _: CheckOptions, __: Summarise | None) -> OneFile:

@@ -40,6 +40,8 @@ from aoe_reports.model.topics.memory import (
     Owner,
     PoolMemory,
 )
+from aoe_reports.topics.memory.churn import ShortLived
+from aoe_reports.topics.memory.fragmentation import fragmentation_of
 from aoe_reports.topics.memory.growth import growth_of
 
 MEASURES = ("allocated", "reserved", "active")
@@ -312,7 +314,10 @@ class DevicePeak:
             owners = owners_at(peak, balance, self._allocations, self._alive, modules)
             explained = balance.explained
         process = next((one for one in every if one.scope == "process" and one.has("reserved")), None)
-        unusable = [one.unusable_bytes for one in self._recordings if one.unusable_bytes is not None]
+        unusable = max((one.unusable_bytes for one in self._recordings if one.unusable_bytes is not None), default=None)
+        events, samples = self._allocations.frame, pool.frame()
+        spans = [one.bounds for one in steps.spans]
+        short_lived = ShortLived(events, spans)
         return DeviceMemory(
             rank_id=self._recordings[0].rank_id,
             device_id=self._recordings[0].device_id,
@@ -323,9 +328,12 @@ class DevicePeak:
             owners=owners,
             reserved_at_peak=pool.at("reserved", self.at_ns),
             active_at_peak=pool.at("active", self.at_ns),
-            unusable_bytes=max(unusable, default=None),
+            unusable_bytes=unusable,
             explained=explained,
-            growth=growth_of(self._allocations.frame, pool.frame(), [one.bounds for one in steps.spans]),
+            growth=growth_of(events, samples, spans),
+            churn=short_lived.churn(),
+            repeated=short_lived.repeated(),
+            fragmentation=fragmentation_of(_one_allocator(every, pool).frame(), unusable),
             process=None if process is None else process.highest("reserved", steps),
             process_parts=() if process is None else parts_of_process(process, every, steps),
         )
@@ -448,6 +456,19 @@ def _importance(samples: Samples) -> tuple[bool, bool, bool, int]:
         samples.component not in {"GE", "WORKSPACE"},
         int(values[known].max()),
     )
+
+
+def _one_allocator(every: Sequence[Samples], pool: Samples) -> Samples:
+    """A single allocator of a pool, that with most memory: what is free in one cannot be used by another."""
+    family = [
+        one
+        for one in every
+        if _family(one.source) == _family(pool.source)
+        and one.scope == "allocator"
+        and not one.component.endswith(_OTHER_POOLS)
+        and one.has("reserved")
+    ]
+    return max(family, key=lambda one: _peak(one, "reserved"), default=pool)
 
 
 def allocations_of(recordings: Sequence[MemoryRecording], pool: Samples) -> Allocations:

@@ -34,15 +34,13 @@ def growth_of(events: pa.Table, samples: pa.Table, steps: Steps) -> tuple[Growth
 
     Events and samples are those of the pool, as MEMORY_EVENT and MEMORY_SAMPLE; steps are on their clock.
     """
-    ordered = sorted(steps, key=lambda step: step[1:])
-    if len(ordered) <= MIN_STEPS:
+    if len(steps) <= MIN_STEPS:
         return ()
-    bounds = np.asarray([ordered[0][1], *(end for _, _, end in ordered)], dtype=np.int64)
+    bounds, numbers = bounds_of(steps)
     lasting = _lasting(events, bounds)
     recorded = _floors(samples, "allocated_bytes", bounds)
     levels = lasting.levels(slice(None)) if recorded is None else recorded
     size = max(int(levels.max(initial=0)), pc.max(samples["allocated_bytes"]).as_py() or 0)
-    numbers = [number for number, _, _ in ordered]
 
     def rows(owner: str | None, paces: Sequence[Pace], measure: Measure = "allocated") -> list[Growth]:
         return [
@@ -71,10 +69,17 @@ def growth_of(events: pa.Table, samples: pa.Table, steps: Steps) -> tuple[Growth
     if leaking and not _leaks(pool):
         pool = _sum(leaking).paces(size) or pool
     whole = rows(None, pool)
-    if not any(pace.meaning != "warm-up" for pace in pool):
-        reserved = _floors(samples, "reserved_bytes", bounds)
-        whole += [] if reserved is None else rows(None, _of_reserved(reserved, pool, size), "reserved")
+    reserved = _floors(samples, "reserved_bytes", bounds)
+    if size and reserved is not None and all(pace.meaning == "warm-up" for pace in pool):
+        whole += rows(None, _of_reserved(reserved, pool, size), "reserved")
     return (*whole, *sorted(of_owners, key=lambda row: (-row.bytes_per_step, row.owner or "", row.meaning)))
+
+
+def bounds_of(steps: Steps) -> tuple[Ints, list[int]]:
+    """(start of the first step and the ends of all, their numbers), in the order of time; what is between two steps belongs to the later one."""
+    ordered = sorted(steps, key=lambda step: step[1:])
+    bounds = [*(start for _, start, _ in ordered[:1]), *(end for _, _, end in ordered)]
+    return np.asarray(bounds, dtype=np.int64), [number for number, _, _ in ordered]
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,8 @@ import pyarrow as pa
 from aoe_reports.facts.event_batch import EventBatch
 from aoe_reports.facts.steps import STEP_RANGE, step_of_range
 from aoe_reports.model.arrays.columns import Ints, WordMap, distinct
+from aoe_reports.model.topics.memory import AllocationCalls
+from aoe_reports.topics.memory.churn import is_allocation_call
 from aoe_reports.topics.memory.facts import StepSpan
 
 EVENT_COLUMNS = ("ph", "name", "category", "tid", "start_ns", "duration_ns", "stage_row", "pid")
@@ -31,6 +33,9 @@ class HostRanges:
         self._is_step = WordMap(lambda name: name.startswith(STEP_RANGE))
         self.steps: dict[int, StepSpan] = {}
         self._is_module = WordMap(lambda name: name.startswith(_MODULE))
+        self._allocates = WordMap(is_allocation_call)
+        self._calls: dict[str, tuple[int, int]] = {}
+        """(calls that take memory from the device or give it back, ns in them) by name."""
         self._open: list[tuple[str, int, int, str]] = []
         self._modules: list[tuple[int, int, str]] = []
 
@@ -43,6 +48,8 @@ class HostRanges:
         for row in events.rows(rows[self._is_step.of(events.words("name", rows))], "name", "start_ns", "duration_ns"):
             if (number := step_of_range(row["name"])) is not None:
                 self.steps.setdefault(number, StepSpan(number, row["start_ns"], row["start_ns"] + row["duration_ns"]))
+        for row in events.rows(rows[self._allocates.of(events.words("name", rows))], "name", "duration_ns"):
+            self._add_call(row["name"], 1, row["duration_ns"])
         rows = rows[events.has("category", _CATEGORIES)[rows]]
         for row in self._rows_at(events, rows, self._moments):
             self._open.append((row["name"], row["start_ns"], row["start_ns"] + row["duration_ns"], str(row["tid"])))
@@ -59,8 +66,19 @@ class HostRanges:
         following = np.append(times, 2**63 - 1)[np.searchsorted(times, start)]
         return events.rows(rows[following < start + duration], "name", "start_ns", "duration_ns", "tid")
 
+    def _add_call(self, name: str, calls: int, time: int) -> None:
+        known_calls, known_time = self._calls.get(name, (0, 0))
+        self._calls[name] = (known_calls + calls, known_time + time)
+
+    def allocation_calls(self) -> tuple[AllocationCalls, ...]:
+        """Calls that take memory from the device or give it back, by name, those that take longest first."""
+        calls = [AllocationCalls(name=name, calls=count, total_ns=time) for name, (count, time) in self._calls.items()]
+        return tuple(sorted(calls, key=lambda call: (-call.total_ns, call.name)))
+
     def merge(self, other: HostRanges) -> None:
         """Take in what another one has of the same capture: of events behind its own."""
+        for call in other.allocation_calls():
+            self._add_call(call.name, call.calls, call.total_ns)
         self.steps = other.steps | self.steps
         self._open += other._open
         self._modules += other._modules

@@ -15,7 +15,16 @@ from aoe_reports.model.texts import N_, say
 if TYPE_CHECKING:
     from aoe_reports.formats.sources.discovery import Discovery
     from aoe_reports.model.pictures.memory import MemoryPicture
-    from aoe_reports.model.topics.memory import DeviceMemory, Growth, Level, MemoryRecording, Owner, PoolMemory
+    from aoe_reports.model.topics.memory import (
+        AllocationCalls,
+        DeviceMemory,
+        Growth,
+        Level,
+        MemoryRecording,
+        Owner,
+        PoolMemory,
+        Repeated,
+    )
     from aoe_reports.topics.memory.reading import ReadDevice
     from aoe_reports.topics.memory.static import GraphMemory
 
@@ -81,6 +90,10 @@ class DeviceRow:
     reserved_bytes: int | None = column("Reserved then", "size")
     active_bytes: int | None = column("Active then", "size", detail=True)
     unusable_bytes: int | None = column("Unusable", "size")
+    excess_bytes: int | None = column("Reserved beyond use", "size", detail=True)
+    """The most that was reserved less the most that was in use: packing without gaps would save no more."""
+    in_vain_bytes: int | None = column()
+    """Reserved while as much was free already, in blocks too small or of another stream."""
     before_bytes: int = column("Since before", "size")
     unexplained_bytes: int = column()
     explained: float | None = column("Changes explained", "percent", detail=True)
@@ -106,6 +119,36 @@ class GrowthRow:
     high_bytes: float = column("At most", "size")
     first_step: int = column("From step", "integer")
     last_step: int = column("To step", "integer")
+
+
+@row
+class ChurnRow:
+    """What one owner allocates and releases within a step."""
+
+    run: str = column("Run")
+    rank_id: int | None = column("Rank", "integer")
+    device_id: int | None = column("Device", "integer", detail=True)
+    owner: str = column("Allocated by")
+    allocations: int = column("Allocations", "integer")
+    bytes_per_step: float = column("Per step", "size")
+    largest_bytes: int = column("Largest", "size")
+    median_ns: float = column("Held for (median)", unit=US)
+    per_step: int | None = column("Same in each step", "integer")
+    """Allocations of one size of at least 1 MiB that come in every step: one buffer each could serve all of them."""
+    same_bytes: int | None = column("Of size", "size", detail=True)
+    """The size that most bytes of them have."""
+
+
+@row
+class CallRow:
+    """A call of the host that takes memory from the device or gives it back."""
+
+    run: str = column("Run")
+    rank_id: int | None = column("Rank", "integer")
+    device_id: int | None = column("Device", "integer", detail=True)
+    name: str = column("Call")
+    calls: int = column("Calls", "integer")
+    total_ns: int = column("Total", unit=US)
 
 
 @row
@@ -171,6 +214,8 @@ class MemoryPart:
     devices: list[DeviceRow] = field(default_factory=list)
     pools: list[PoolRow] = field(default_factory=list)
     growth: list[GrowthRow] = field(default_factory=list)
+    churn: list[ChurnRow] = field(default_factory=list)
+    calls: list[CallRow] = field(default_factory=list)
     process: list[ProcessRow] = field(default_factory=list)
     static: list[StaticRow] = field(default_factory=list)
     pictures: list[MemoryPicture] = field(default_factory=list)
@@ -188,6 +233,8 @@ class Memory(Question[MemoryOptions, MemoryPart]):
         ("rows", OwnerRow),
         ("devices", DeviceRow),
         ("growth", GrowthRow),
+        ("churn", ChurnRow),
+        ("calls", CallRow),
         ("process", ProcessRow),
         ("pools", PoolRow),
         ("static", StaticRow),
@@ -229,6 +276,8 @@ class Memory(Question[MemoryOptions, MemoryPart]):
             part.devices.append(device)
             part.owners.extend(_owners(device, read.memory, chosen.top))
             part.growth.extend(_growth(device, one) for one in read.memory.growth)
+            part.churn.extend(_churn(device, read.memory, chosen.top))
+            part.calls.extend(_call(device, one) for one in read.memory.allocation_calls)
             part.process.extend(_process(device, read.memory))
             part.pools.extend(_pool(device, pool) for pool in read.memory.pools if _says(pool))
         for number, graph in graphs_of_capture(capture, asked.notes):
@@ -275,12 +324,28 @@ class Memory(Question[MemoryOptions, MemoryPart]):
                 place=3,
             ),
             Rows(
+                type=ChurnRow,
+                rows=[one for _, part in parts for one in part.churn],
+                key="churn",
+                title=say("Allocated and released within a step"),
+                of_runs=True,
+                place=4,
+            ),
+            Rows(
+                type=CallRow,
+                rows=[one for _, part in parts for one in part.calls],
+                key="calls",
+                title=say("Calls that take memory from the device"),
+                of_runs=True,
+                place=5,
+            ),
+            Rows(
                 type=PoolRow,
                 rows=[one for _, part in parts for one in part.pools],
                 key="pools",
                 title=say("Highest values of each component"),
                 of_runs=True,
-                place=4,
+                place=6,
             ),
             Rows(
                 type=StaticRow,
@@ -288,7 +353,7 @@ class Memory(Question[MemoryOptions, MemoryPart]):
                 key="static",
                 title=say("Graphs of static shapes"),
                 of_runs=True,
-                place=5,
+                place=7,
             ),
         )
         pictures = [one for _, part in parts for one in part.pictures]
@@ -319,6 +384,8 @@ def _device(run: str, read: ReadDevice) -> DeviceRow:
         reserved_bytes=found.reserved_at_peak,
         active_bytes=found.active_at_peak,
         unusable_bytes=found.unusable_bytes,
+        excess_bytes=None if found.fragmentation is None else found.fragmentation.excess_bytes,
+        in_vain_bytes=None if found.fragmentation is None else found.fragmentation.in_vain_bytes,
         before_bytes=sum(owner.size_bytes for owner in found.owners if owner.since_before),
         unexplained_bytes=sum(owner.size_bytes for owner in found.owners if owner.unexplained),
         explained=round(found.explained, 6) if found.owners else None,
@@ -402,6 +469,37 @@ def _growth(device: DeviceRow, growth: Growth) -> GrowthRow:
         high_bytes=round(growth.high, 3),
         first_step=growth.first_step,
         last_step=growth.last_step,
+    )
+
+
+def _churn(device: DeviceRow, found: DeviceMemory, top: int) -> Iterator[ChurnRow]:
+    repeated: dict[str, Repeated] = {}
+    for one in found.repeated:
+        repeated.setdefault(one.owner, one)
+    for churn in found.churn[:top]:
+        same = repeated.get(churn.owner)
+        yield ChurnRow(
+            run=device.run,
+            rank_id=device.rank_id,
+            device_id=device.device_id,
+            owner=churn.owner,
+            allocations=churn.allocations,
+            bytes_per_step=round(churn.bytes_per_step, 3),
+            largest_bytes=churn.largest_bytes,
+            median_ns=churn.median_ns,
+            per_step=None if same is None else same.per_step,
+            same_bytes=None if same is None else same.size_bytes,
+        )
+
+
+def _call(device: DeviceRow, calls: AllocationCalls) -> CallRow:
+    return CallRow(
+        run=device.run,
+        rank_id=device.rank_id,
+        device_id=device.device_id,
+        name=calls.name,
+        calls=calls.calls,
+        total_ns=calls.total_ns,
     )
 
 

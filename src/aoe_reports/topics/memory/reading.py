@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Literal
 
@@ -79,7 +79,10 @@ def devices_of(
             tuple(by_place[place]),
             steps,
             steps_of,
-            peaks[place].memory(steps, ranges.open_at(peaks[place].at_ns), modules),
+            replace(
+                peaks[place].memory(steps, ranges.open_at(peaks[place].at_ns), modules),
+                allocation_calls=ranges.allocation_calls(),
+            ),
         )
         for place in sorted(peaks, key=lambda place: tuple(-1 if one is None else one for one in place))
     ]

@@ -104,13 +104,13 @@ def sentences_of_process(devices: Sequence[DeviceRow]) -> list[str]:
     most = max(held, key=lambda device: device.process_bytes or 0)
     size = most.process_bytes or 0
     said: list[str] = [say("{device} holds {size} at most.", device=_named(most), size=size_words(size))]
-    unused = (most.reserved_bytes or 0) - most.peak_bytes
-    if most.reserved_bytes is not None and 0 < unused < size:
+    excess = most.excess_bytes or 0
+    if 0 < excess < size:
         said.append(
             say(
-                "Without the {unused} that allocators had reserved and not allocated at the peak, {rest} would be within reach.",
-                unused=size_words(unused),
-                rest=size_words(size - unused),
+                "Without the {excess} that allocators reserved beyond what was ever in use, {rest} would be within reach.",
+                excess=size_words(excess),
+                rest=size_words(size - excess),
             )
         )
     return said

@@ -14,8 +14,8 @@ from commandline import ROOT
 
 from aoe_reports import breakdown, hotspots, inspect
 from aoe_reports.engine.question import Answer
+from aoe_reports.model.arrays.frames import arrow_schema, table_of
 from aoe_reports.model.errors import ReadError, UsageError
-from aoe_reports.model.frames import arrow_schema, table_of
 from aoe_reports.model.rows import US, Rows, column, row
 
 CAPTURE = ROOT / "fixtures" / "msprof" / "valid" / "torch_npu_two_ranks"
