@@ -23,6 +23,7 @@ from aoe_reports.topics.host.causes import HostFacts
 from aoe_reports.topics.roofline.facts import Roofline, near_operators
 
 if TYPE_CHECKING:
+    from aoe_reports.model.topics.memory import DeviceMemory
     from aoe_reports.topics.communication.contention import Contention
 
 MAX_ROWS = 200
@@ -67,6 +68,8 @@ class Facts:
     """What computing loses beside communication, where some is beside it."""
     table: str | None = None
     """The name of the table of tasks."""
+    memory: DeviceMemory | None = None
+    """Where the capture records memory."""
 
     def not_near_roof(self, mine: Mask) -> Mask:
         """Those of some operators that tuning may make quicker: not those that certainly reach most of what the chip can do."""
@@ -120,12 +123,14 @@ class Advice:
     count: int | None = None
     total_ns: int | None = None
     bound_by: str | None = None
+    size_bytes: int = 0
+    """How much memory it is about."""
 
     @property
     def order(self) -> tuple[Any, ...]:
-        """The largest bound first; what has none last; ties by rule and names."""
-        words = (self.op_type, self.op_name, self.input_shapes)
-        return (-1 if self.saving_ns is None else -self.saving_ns - 2, self.rule, *(word or "" for word in words))
+        """The largest bound first; what has none last, by the memory that it is about; ties by rule and names."""
+        words = (word or "" for word in (self.op_type, self.op_name, self.input_shapes))
+        return (-1 if self.saving_ns is None else -self.saving_ns - 2, -self.size_bytes, self.rule, *words)
 
 
 Find = Callable[[Facts, Thresholds], Iterable[Advice]]

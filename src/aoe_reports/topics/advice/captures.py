@@ -53,6 +53,7 @@ from aoe_reports.model.findings import Finding, has
 from aoe_reports.model.texts import say
 from aoe_reports.model.topics.breakdown import Gap
 from aoe_reports.model.topics.communication import AwaitedRank
+from aoe_reports.model.topics.memory import DeviceMemory
 from aoe_reports.model.topics.steps import Step
 from aoe_reports.stats.grouping import has_communication
 from aoe_reports.topics.advice.advice import microseconds
@@ -64,6 +65,8 @@ from aoe_reports.topics.communication.run import Communication
 from aoe_reports.topics.device_time.beside import tasks_beside_each_other
 from aoe_reports.topics.host.causes import HostFacts
 from aoe_reports.topics.host.sequences import fusible_ns
+from aoe_reports.topics.memory.facts import StepSpan, StepTimes
+from aoe_reports.topics.memory.reading import memory_of, spans_of
 from aoe_reports.topics.quality.observed import steps_of_parts
 from aoe_reports.topics.quality.trimming import (
     LeftOut,
@@ -135,9 +138,19 @@ def advise_capture(capture: Capture, chosen: Chosen, peaks: PeakOptions, finding
     del tables
     told = [tasks.as_exported() for tasks in sets]
     del sets
-    return [
-        device for _, device in advise_tasks(capture, told, steps, chosen, findings, Beside(timelines, table, peaks))
+    memory = memory_of(capture, Notes(findings), lambda: _host_steps(timelines, steps)) if chosen.step is None else ()
+    beside = Beside(timelines, table, peaks, memory)
+    return [device for _, device in advise_tasks(capture, told, steps, chosen, findings, beside)]
+
+
+def _host_steps(timelines: Timelines, steps: Sequence[Step]) -> StepTimes:
+    """Steps of the host, on whose clock memory is allocated; else those of a table."""
+    spans = [
+        StepSpan(number, *span)
+        for _, activity in timelines.activities()
+        for number, span in activity.steps_on_host.items()
     ]
+    return StepTimes(spans or spans_of(steps))
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,6 +160,18 @@ class Beside:
     timelines: Timelines
     table: str | None
     peaks: PeakOptions
+    memory: Sequence[DeviceMemory] = ()
+    """Of each device of the capture, where it is recorded."""
+
+    def memory_of(self, shares: StepShares) -> DeviceMemory | None:
+        """That of one device; of the only one, if a device is not known by its number."""
+        mine = [
+            one
+            for one in self.memory
+            if one.rank_id == shares.rank_id
+            and (None in {one.device_id, shares.device_id} or one.device_id == shares.device_id)
+        ]
+        return mine[0] if len(mine) == 1 else None
 
 
 def advise_tasks(
@@ -260,7 +285,7 @@ def _with_more(facts: Facts, beside: Beside, chosen: Chosen) -> Facts:
         host = [*beside.timelines.host_facts(shares.device_id, least)]
     talks = overlapped is not None and overlapped >= least and facts.tasks is not None
     contention = find_contention(facts.tasks, 1) if talks and facts.tasks is not None else None
-    return replace(facts, host=host, contention=contention)
+    return replace(facts, host=host, contention=contention, memory=beside.memory_of(shares))
 
 
 def _may_be_fused(facts: Facts, least_share: float) -> bool:

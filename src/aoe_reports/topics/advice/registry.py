@@ -11,6 +11,7 @@ from aoe_reports.topics.advice.communicating import COMMUNICATING_RULES
 from aoe_reports.topics.advice.computing import COMPUTING_RULES
 from aoe_reports.topics.advice.hosting import HOSTING_RULES
 from aoe_reports.topics.advice.launching import LAUNCHING_RULES
+from aoe_reports.topics.advice.memory import MEMORY_RULES
 from aoe_reports.topics.advice.overall import OVERALL_RULES, headline
 from aoe_reports.topics.advice.roofs import ROOF_RULES
 from aoe_reports.topics.advice.thresholds import Thresholds
@@ -19,7 +20,15 @@ __all__ = ["RULES", "Advice", "Facts", "Rule", "Thresholds", "find_advice", "hea
 
 RULES: dict[str, Rule] = {
     rule.id: rule
-    for rule in (*OVERALL_RULES, *HOSTING_RULES, *COMMUNICATING_RULES, *ROOF_RULES, *COMPUTING_RULES, *LAUNCHING_RULES)
+    for rule in (
+        *OVERALL_RULES,
+        *HOSTING_RULES,
+        *COMMUNICATING_RULES,
+        *ROOF_RULES,
+        *COMPUTING_RULES,
+        *LAUNCHING_RULES,
+        *MEMORY_RULES,
+    )
 }
 
 

@@ -9,6 +9,7 @@ from aoe_reports.model.by_key import lists_by_key
 from aoe_reports.model.history.causes import operator_words
 from aoe_reports.model.report import Grid, Highlight, Section
 from aoe_reports.model.rows import Column, columns_of, shown, telling_columns
+from aoe_reports.model.size_units import size_words
 from aoe_reports.model.texts import capital, join, say
 from aoe_reports.model.time_units import times_in_one_unit
 from aoe_reports.topics.advice.advice import Evidence
@@ -221,6 +222,10 @@ def _named(key: str, value: Any) -> str:
     if isinstance(value, float) and "share" in key.split("_"):
         return say("{name} {value:.1%}", name=_words(key), value=value)
     if isinstance(value, int | float):
+        if key.endswith("_bytes") and value >= _LARGE:
+            return say(
+                "{name} {value}{unit}", name=_words(key.removesuffix("_bytes")), value=size_words(value), unit=""
+            )
         for suffix, unit in UNITS.items():
             if key.endswith(suffix):
                 return say(
@@ -262,6 +267,8 @@ EVIDENCE = frozenset(
 """Names of evidence as people read them."""
 
 
+_LARGE = 1 << 20
+"""Bytes from which a size has a unit of its own: sizes of packets have not."""
 UNITS = {"_us": say(" us"), "_ns": say(" ns"), "_bytes": say(" bytes"), "_gb_per_s": " GB/s", "_mhz": " MHz"}
 """How names of evidence end, and what stands behind the value instead."""
 

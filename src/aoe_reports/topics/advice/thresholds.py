@@ -26,6 +26,7 @@ class Thresholds:
     many_shapes: int = 10
     repeated_calls: int = 10
     repeated_share: float = 0.05
+    least_memory_share: float = 0.1
     memory_gb_per_s: float | None = None
 
 
@@ -89,6 +90,10 @@ REASONS: dict[str, tuple[str, str]] = {
         "AOE: entries of the knowledge bank are of one shape; own choice of the number",
     ),
     "repeated_share": ("… and a twentieth of the computing time", "own choice"),
+    "least_memory_share": (
+        "What holds, or loses, less than a tenth of a device's memory is no first place to look at when it runs out",
+        "own choice",
+    ),
     "memory_gb_per_s": (
         (
             "What bandwidths of main memory are held against; where it is not given, the highest that any operator of the "

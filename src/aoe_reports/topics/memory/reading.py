@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Literal
@@ -29,6 +29,7 @@ from aoe_reports.model.findings import Finding
 from aoe_reports.model.size_units import exact_size
 from aoe_reports.model.texts import say
 from aoe_reports.model.topics.memory import DeviceMemory, MemoryRecording
+from aoe_reports.model.topics.steps import Step
 from aoe_reports.topics.memory.facts import DevicePeak, StepSpan, StepTimes
 from aoe_reports.topics.memory.host_ranges import EVENT_COLUMNS, HostRanges
 from aoe_reports.topics.memory.static import GraphMemory, graphs_of
@@ -88,6 +89,13 @@ def devices_of(
     ]
 
 
+def memory_of(capture: Capture, notes: Notes, steps: Callable[[], StepTimes]) -> list[DeviceMemory]:
+    """The memory of each device of a capture, without what the host ran; `steps` are read only where memory is recorded."""
+    by_place = lists_by_key(((one.rank_id, one.device_id), one) for one in memory_recordings(capture, notes))
+    peaks = [peak for mine in by_place.values() if (peak := DevicePeak.of(mine)) is not None]
+    return [peak.memory(steps()) for peak in peaks]
+
+
 def _host_ranges(capture: Capture, notes: Notes, peaks: Collection[DevicePeak]) -> HostRanges:
     """The steps of the host and what it ran at each peak, where a timeline or a database tells it."""
     moments = [peak.at_ns for peak in peaks]
@@ -108,12 +116,17 @@ def _steps_of(capture: Capture, notes: Notes, ranges: HostRanges) -> tuple[StepT
         return StepTimes(ranges.steps.values()), "host"
     if timeline_tells_steps(capture):
         return StepTimes(()), "unknown"
-    spans = [
+    spans = spans_of(read_steps_noting(capture, notes.findings))
+    return StepTimes(spans), "device" if spans else "unknown"
+
+
+def spans_of(steps: Iterable[Step]) -> list[StepSpan]:
+    """When steps of tables began and ended, as far as they say so."""
+    return [
         StepSpan(step.step, step.start_ns, step.start_ns + step.duration_ns)
-        for step in read_steps_noting(capture, notes.findings)
+        for step in steps
         if step.step is not None and step.start_ns is not None
     ]
-    return StepTimes(spans), "device" if spans else "unknown"
 
 
 def graphs_of_capture(capture: Capture, notes: Notes) -> Iterator[tuple[int | None, GraphMemory]]:
