@@ -98,3 +98,15 @@ def test_growth_of_nothing_has_a_level_from_which_a_leak_rises() -> None:
     assert nothing == little == MIN_GROWTH
     (verdict,) = detect_changes([[nothing] * 10 + [little] * 10 + [leak] * 3])
     assert [(change.state, change.night) for change in verdict.changes] == [("confirmed", 20)]
+
+
+def test_of_many_ranks_peaks_are_series_and_the_number_of_ranks_is_none(cli: Cli, tmp_path: Path) -> None:
+    for number in range(2):
+        for rank in range(3):
+            write_memory_night(tmp_path / "nights" / f"{number}", number, [("cache", (rank + 1) * MIB)], rank=rank)
+    ended = cli("ingest", tmp_path / "nights", "--store", tmp_path / "store", "--workload", "llm", "--rank-series", 2)
+    assert ended.code == 0
+    answer = cli("regressions", "--store", tmp_path / "store", "--all", "--scope", "memory", "--format", "json").json
+    assert {(row["metric"], row["rank_id"]) for row in answer["rows"]} == {
+        ("peak_allocated_bytes", None), ("peak_reserved_bytes", None), ("median_rank_peak_allocated_bytes", None)
+    }  # fmt: skip
