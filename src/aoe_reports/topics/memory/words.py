@@ -196,7 +196,7 @@ def _of_open_ends(read: ReadDevice) -> Iterator[Finding]:
 
 def _of_sources(read: ReadDevice) -> Iterator[Finding]:
     """Peaks of the same component in two sources, which differ."""
-    for name, first, second in read.peak.disagreeing():
+    for name, first, second in read.peak.disagreements:
         yield MEMORY_DISAGREES.found(
             _path(read),
             say(
