@@ -525,8 +525,8 @@ def allocations_of(recordings: Sequence[MemoryRecording], pool: Samples) -> Allo
     frame = pa.concat_tables(mine) if mine else recordings[0].events.slice(0, 0)
     if not pool.component.endswith(_OTHER_POOLS):
         frame = _of_components(frame, {pool.component})
-    found = Allocations.of(frame).where_it_fits()
-    return replace(found, frame=frame.select(KEPT))
+    allocations = Allocations.of(frame).where_it_fits()
+    return replace(allocations, frame=frame.select(KEPT))
 
 
 def _of_components(events: pa.Table, components: Collection[str]) -> pa.Table:
@@ -541,19 +541,19 @@ def _family(source: str) -> str:
 
 def samples_of(recordings: Sequence[MemoryRecording]) -> list[Samples]:
     """The samples of each source and component; sums that stand beside allocations where nothing else samples that component."""
-    found: list[Samples] = []
+    every: list[Samples] = []
     for source, mine in lists_by_key((one.source, one) for one in recordings).items():
         frames = [one.samples for one in mine if one.samples.num_rows]
         if frames:
-            found += _by_component(source, pa.concat_tables(frames))
-    known = {(_family(one.source), one.component) for one in found if one.has("allocated")}
+            every += _by_component(source, pa.concat_tables(frames))
+    known = {(_family(one.source), one.component) for one in every if one.has("allocated")}
     for source, mine in lists_by_key((one.source, one) for one in recordings).items():
         events = [one.events for one in mine if one.events.num_rows]
         if events:
             frame = pa.concat_tables(events)
             others = {one for one in codes(frame["component"])[1] if (_family(source), one) not in known}
-            found += _by_component(source, sums_beside(_of_components(frame, others))) if others else []
-    return found
+            every += _by_component(source, sums_beside(_of_components(frame, others))) if others else []
+    return every
 
 
 def sums_beside(events: pa.Table) -> pa.Table:
@@ -578,20 +578,20 @@ def _by_component(source: str, frame: pa.Table) -> list[Samples]:
     times, usable = integers(frame["sampled_ns"])
     usable &= np.logical_or.reduce([valid(frame[f"{what}_bytes"]) for what in MEASURES])
     chosen: dict[int, Ints | slice] = {}
-    found: list[Samples] = []
+    samples: list[Samples] = []
     for number, places in places_by(component):
         rows = places[usable[places]]
         if number and len(rows):
             inside = _word(scopes, int(scope[rows[0]])) or "allocator"
             mine = _in_order(rows, times)
-            chosen[len(found)] = mine
-            found.append(Samples(source, inside, components[number - 1], times[mine], {}))
+            chosen[len(samples)] = mine
+            samples.append(Samples(source, inside, components[number - 1], times[mine], {}))
     del times, usable
     for what in MEASURES:
         values, known = integers(frame[f"{what}_bytes"])
         for place, mine in chosen.items():
-            found[place].measures[what] = values[mine], known[mine]
-    return found
+            samples[place].measures[what] = values[mine], known[mine]
+    return samples
 
 
 def _in_order(rows: Ints, times: Ints) -> Ints | slice:

@@ -419,28 +419,28 @@ def _statement(path: Path, one: Statement) -> StatementRow:
 
 
 def _device(run: str, read: ReadDevice) -> DeviceRow:
-    found = read.memory
+    measured = read.memory
     return DeviceRow(
         run=run,
-        rank_id=found.rank_id,
-        device_id=found.device_id,
-        component=found.peak_pool,
-        peak_bytes=found.peak.size_bytes,
-        peak_ns=found.peak.at_ns,
-        after_ns=found.peak.at_ns - min(pool.first_ns for pool in found.pools) if read.has_clock else None,
-        step=found.peak.step,
+        rank_id=measured.rank_id,
+        device_id=measured.device_id,
+        component=measured.peak_pool,
+        peak_bytes=measured.peak.size_bytes,
+        peak_ns=measured.peak.at_ns,
+        after_ns=measured.peak.at_ns - min(pool.first_ns for pool in measured.pools) if read.has_clock else None,
+        step=measured.peak.step,
         steps_of=read.steps_of,
-        reserved_bytes=found.reserved_at_peak,
-        active_bytes=found.active_at_peak,
-        unusable_bytes=found.unusable_bytes,
-        excess_bytes=None if found.fragmentation is None else found.fragmentation.excess_bytes,
-        in_vain_bytes=None if found.fragmentation is None else found.fragmentation.in_vain_bytes,
-        before_bytes=sum(owner.size_bytes for owner in found.owners if owner.since_before),
-        unexplained_bytes=sum(owner.size_bytes for owner in found.owners if owner.unexplained),
-        explained=round(found.explained, 6) if found.owners else None,
-        process_bytes=_highest(found.pools, "process"),
-        device_bytes=_highest(found.pools, "device"),
-        running=list(found.running),
+        reserved_bytes=measured.reserved_at_peak,
+        active_bytes=measured.active_at_peak,
+        unusable_bytes=measured.unusable_bytes,
+        excess_bytes=None if measured.fragmentation is None else measured.fragmentation.excess_bytes,
+        in_vain_bytes=None if measured.fragmentation is None else measured.fragmentation.in_vain_bytes,
+        before_bytes=sum(owner.size_bytes for owner in measured.owners if owner.since_before),
+        unexplained_bytes=sum(owner.size_bytes for owner in measured.owners if owner.unexplained),
+        explained=round(measured.explained, 6) if measured.owners else None,
+        process_bytes=_highest(measured.pools, "process"),
+        device_bytes=_highest(measured.pools, "device"),
+        running=list(measured.running),
     )
 
 
@@ -448,15 +448,15 @@ def _highest(pools: Sequence[PoolMemory], scope: str) -> int | None:
     return max((pool.reserved.size_bytes for pool in pools if pool.scope == scope and pool.reserved), default=None)
 
 
-def _owners(device: DeviceRow, found: DeviceMemory, top: int) -> Iterator[OwnerRow]:
+def _owners(device: DeviceRow, measured: DeviceMemory, top: int) -> Iterator[OwnerRow]:
     """The largest owners, all others in one row, and last what is not explained."""
-    explained = [owner for owner in found.owners if not owner.unexplained]
+    explained = [owner for owner in measured.owners if not owner.unexplained]
     named = [owner for owner in explained if owner.name is not None]
     others = named[top:] if len(named) > top + 1 else []
     rows = [_owner(device, owner) for owner in explained if owner not in others]
     if others:
         rows.append(_others(device, others))
-    rows += [_owner(device, owner) for owner in found.owners if owner.unexplained]
+    rows += [_owner(device, owner) for owner in measured.owners if owner.unexplained]
     for position, one in enumerate(rows, start=1):
         yield replace(one, position=position)
 
@@ -521,11 +521,11 @@ def _growth(device: DeviceRow, growth: Growth) -> GrowthRow:
     )
 
 
-def _churn(device: DeviceRow, found: DeviceMemory, top: int) -> Iterator[ChurnRow]:
+def _churn(device: DeviceRow, measured: DeviceMemory, top: int) -> Iterator[ChurnRow]:
     repeated: dict[str, Repeated] = {}
-    for one in found.repeated:
+    for one in measured.repeated:
         repeated.setdefault(one.owner, one)
-    for churn in found.churn[:top]:
+    for churn in measured.churn[:top]:
         same = repeated.get(churn.owner)
         yield ChurnRow(
             run=device.run,
@@ -552,11 +552,11 @@ def _call(device: DeviceRow, calls: AllocationCalls) -> CallRow:
     )
 
 
-def _process(device: DeviceRow, found: DeviceMemory) -> Iterator[ProcessRow]:
+def _process(device: DeviceRow, measured: DeviceMemory) -> Iterator[ProcessRow]:
     from aoe_reports.topics.memory.words import name_of
 
-    whole = sum(part.size_bytes for part in found.process_parts)
-    for part in found.process_parts:
+    whole = sum(part.size_bytes for part in measured.process_parts)
+    for part in measured.process_parts:
         yield ProcessRow(
             run=device.run,
             rank_id=device.rank_id,

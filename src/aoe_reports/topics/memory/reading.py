@@ -82,12 +82,12 @@ def devices_of(
         ranges = _host_ranges(capture, notes, peaks.values())
     modules = ranges.modules()
     calls = ranges.allocation_calls() if len(by_place) == 1 else ()  # of several devices nothing says which they serve
-    found = []
+    devices = []
     for place in sorted(peaks, key=lambda place: tuple(-1 if one is None else one for one in place)):
         peak = peaks[place]
         memory = replace(peak.memory(steps, ranges.open_at(peak.at_ns), modules), allocation_calls=calls)
-        found.append(ReadDevice(tuple(by_place[place]), steps, steps_of, memory, peak))
-    return found
+        devices.append(ReadDevice(tuple(by_place[place]), steps, steps_of, memory, peak))
+    return devices
 
 
 def _recordings_by_place(
@@ -107,7 +107,7 @@ def memory_of(capture: Capture, notes: Notes, steps: Callable[[], StepTimes]) ->
 
 
 def _host_ranges(capture: Capture, notes: Notes, peaks: Collection[DevicePeak]) -> HostRanges:
-    """The steps of the host and what it ran at each peak, where a timeline or a database tells it."""
+    """The steps of the host and what it ran at each peak, where a timeline or a database records it."""
     moments = [peak.at_ns for peak in peaks]
     in_modules = np.concatenate([peak.allocated_ns for peak in peaks])
     new = partial(HostRanges, moments, in_modules)
@@ -162,10 +162,10 @@ def disagreements_of(capture: Capture) -> Iterator[Finding]:
         used, *others = sources
         try:
             expected = measure(joined(read_source(used, hashed=False)))
-            found = [(other, measure(joined(read_source(other, hashed=False)))) for other in others]
+            compared = [(other, measure(joined(read_source(other, hashed=False)))) for other in others]
         except (ReadError, OSError):
             continue  # which reading them says
-        for other, sizes in found:
+        for other, sizes in compared:
             for name, size in expected.items():
                 if sizes.get(name) != size:
                     yield MEMORY_DISAGREES.found(
