@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from aoe_reports.engine.ask import asking
-from aoe_reports.engine.question import CaptureOptions, Finished, Question, Request, Unit, only
+from aoe_reports.engine.question import CaptureOptions, Finished, Notes, Question, Request, Unit, only
 from aoe_reports.model.options import option, options
 from aoe_reports.model.rows import US, Rows, column, row
 from aoe_reports.model.texts import N_, say
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
         Owner,
         PoolMemory,
         Repeated,
+        Statement,
     )
     from aoe_reports.topics.memory.reading import ReadDevice
     from aoe_reports.topics.memory.static import GraphMemory
@@ -206,6 +207,46 @@ class StaticRow:
     last_node: int | None = column("To node", "integer", detail=True)
 
 
+STATED = N_(
+    {
+        "weights_bytes": "weights",
+        "kv_cache_bytes": "KV cache",
+        "kv_cache_needed_bytes": "KV cache for one request of full length",
+        "kv_cache_tokens": "tokens in the KV cache",
+        "kv_cache_blocks": "blocks of the KV cache",
+        "max_concurrency": "requests of full length at a time",
+        "peak_activation_bytes": "peak of activations",
+        "non_torch_bytes": "outside of PyTorch",
+        "non_kv_cache_bytes": "all but the KV cache",
+        "graph_bytes": "captured graphs",
+        "requested_bytes": "may be used",
+        "device_bytes": "whole device",
+        "device_used_bytes": "device, in use",
+        "free_bytes": "device, free",
+        "failed_allocation_bytes": "allocation that failed",
+        "allocated_bytes": "allocated then",
+        "active_bytes": "active then",
+        "reserved_bytes": "reserved then",
+        "unused_bytes": "reserved and unused then",
+        "process_bytes": "process then",
+    }
+)
+"""What lines of logs state (`formats/memory_files/log_lines.py`)."""
+
+
+@row
+class StatementRow:
+    """What a line of a log states: bytes, or a number of something."""
+
+    run: str = column("Run")
+    rank_id: int | None = column("Rank", "integer")
+    what: str = column("Stated", "word")
+    size_bytes: int | None = column("Size", "size")
+    number: float | None = column("Number", "integer")
+    path: str = column()
+    line: int = column("Line", "integer")
+
+
 @dataclass(frozen=True, slots=True)
 class MemoryPart:
     """What one capture hands on."""
@@ -218,6 +259,7 @@ class MemoryPart:
     calls: list[CallRow] = field(default_factory=list)
     process: list[ProcessRow] = field(default_factory=list)
     static: list[StaticRow] = field(default_factory=list)
+    statements: list[StatementRow] = field(default_factory=list)
     pictures: list[MemoryPicture] = field(default_factory=list)
     """That of the device with the highest peak."""
 
@@ -238,6 +280,7 @@ class Memory(Question[MemoryOptions, MemoryPart]):
         ("process", ProcessRow),
         ("pools", PoolRow),
         ("static", StaticRow),
+        ("statements", StatementRow),
     )
     form_help = "Output format; csv has only the owners of the peaks."
     nothing = "no memory of a device is recorded here"
@@ -280,6 +323,8 @@ class Memory(Question[MemoryOptions, MemoryPart]):
             part.calls.extend(_call(device, one) for one in read.memory.allocation_calls)
             part.process.extend(_process(device, read.memory))
             part.pools.extend(_pool(device, pool) for pool in read.memory.pools if _says(pool))
+        if capture.of_memory and chosen.device is None and chosen.step is None:
+            part.statements.extend(one for one in _statements(unit, asked.notes) if chosen.rank in {None, one.rank_id})
         for number, graph in graphs_of_capture(capture, asked.notes):
             rank = capture.info.rank_of(number)
             if chosen.step is None and chosen.rank in {None, rank} and chosen.device in {None, number}:
@@ -355,6 +400,14 @@ class Memory(Question[MemoryOptions, MemoryPart]):
                 of_runs=True,
                 place=7,
             ),
+            Rows(
+                type=StatementRow,
+                rows=[one for _, part in parts for one in part.statements],
+                key="statements",
+                title=say("What logs state"),
+                of_runs=True,
+                place=8,
+            ),
         )
         pictures = [one for _, part in parts for one in part.pictures]
         return Finished(
@@ -367,6 +420,27 @@ class Memory(Question[MemoryOptions, MemoryPart]):
 
 memory = asking(Memory(), MemoryOptions)
 """What the memory of devices below some paths peaked at, and who held it: `memory([path]).table("devices")`."""
+
+
+def _statements(unit: Unit, notes: Notes) -> Iterator[StatementRow]:
+    """What the logs of a capture state, line by line."""
+    from aoe_reports.formats.memory_files import statements_of, states_memory
+
+    for file in filter(states_memory, unit.capture.files):
+        found: list[Statement] = []
+        with notes.where_unreadable(file.path):
+            found = statements_of(file)
+        for one in found:
+            is_size = one.name.endswith("_bytes")
+            yield StatementRow(
+                run=unit.run,
+                rank_id=one.rank_id,
+                what=say(STATED[one.name]),
+                size_bytes=int(one.value) if is_size else None,
+                number=None if is_size else int(one.value) if one.value.is_integer() else one.value,
+                path=one.path,
+                line=one.line,
+            )
 
 
 def _device(run: str, read: ReadDevice) -> DeviceRow:
