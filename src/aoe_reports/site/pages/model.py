@@ -195,7 +195,7 @@ def _parts(step: SeriesFacts, frame: Frame, text: Texts) -> Iterator[HistoryFigu
 
 def _metric_title(row: SeriesChange, text: Texts) -> str:
     if row.scope == MEMORY:
-        return text.series(row) + text.translated(place_words(row))
+        return _name(row, text)
     rank = "" if row.rank_id is None else f", rank {row.rank_id}"
     return f"{short(str(row.metric))}{f' ({row.unit})' if row.unit else ''}{rank}"
 
@@ -298,6 +298,8 @@ def _steps_table(steps: Sequence[SeriesFacts], text: Texts) -> Table:
 
 
 def _name(row: SeriesChange, text: Texts) -> str:
+    if row.scope == MEMORY:
+        return text.series(row) + text.translated(place_words(row))
     what = row.metric if row.scope in METRICS else row.workload.rpartition("/")[2] if row.scope == PHASE else row.scope
     return text.translated(what) + text.translated(rank_words(row.rank_id))
 

@@ -13,6 +13,8 @@ from aoe_reports.model.rows import US, Rows, column, row
 from aoe_reports.model.texts import N_, say
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from aoe_reports.formats.sources.discovery import Discovery
     from aoe_reports.model.pictures.memory import MemoryPicture
     from aoe_reports.model.topics.memory import (
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
         Owner,
         PoolMemory,
         Repeated,
+        Statement,
     )
     from aoe_reports.topics.memory.reading import ReadDevice
     from aoe_reports.topics.memory.static import GraphMemory
@@ -188,6 +191,21 @@ class ProcessRow:
 
 
 @row
+class StatementRow:
+    """What a line of a log says of memory."""
+
+    run: str = column("Run")
+    """The folder of the log."""
+    rank_id: int | None = column("Rank", "integer")
+    name: str = column("What")
+    size_bytes: int | None = column("Size", "size")
+    value: float | None = column("Value", "number")
+    """Where it is no size."""
+    file: str = column("File", detail=True)
+    line: int = column("Line", "integer", detail=True)
+
+
+@row
 class StaticRow:
     """An operator that holds memory of a graph of static shapes where most of it is held at a time."""
 
@@ -238,6 +256,7 @@ class Memory(Question[MemoryOptions, MemoryPart]):
         ("process", ProcessRow),
         ("pools", PoolRow),
         ("static", StaticRow),
+        ("statements", StatementRow),
     )
     form_help = "Output format; csv has only the owners of the peaks."
     nothing = "no memory of a device is recorded here"
@@ -250,6 +269,16 @@ class Memory(Question[MemoryOptions, MemoryPart]):
         runs = super().units(files, asked)
         others = memory_captures(files)
         return [*runs, *(Unit(capture=one, run=str(one.root), number=len(runs) + n) for n, one in enumerate(others))]
+
+    def prepare(self, files: Discovery, asked: Request[MemoryOptions]) -> list[StatementRow]:
+        """What logs say, which are no captures."""
+        from aoe_reports.formats.memory_files import statements_of, states_memory
+
+        rows: list[StatementRow] = []
+        for file in filter(states_memory, files.files):
+            with asked.notes.where_unreadable(file.path):
+                rows += [_statement(file.path, one) for one in statements_of(file)]
+        return [one for one in rows if asked.options.rank in {None, one.rank_id}]
 
     def map_unit(self, unit: Unit, asked: Request[MemoryOptions]) -> MemoryPart:
         """The memory of each device of a capture."""
@@ -292,7 +321,6 @@ class Memory(Question[MemoryOptions, MemoryPart]):
         from aoe_reports.topics.memory.memory_of_ranks import sections_of
         from aoe_reports.topics.memory.words import headline_of, sentences_of, sentences_of_process
 
-        del asked
         owners = [one for _, part in parts for one in part.owners]
         devices = [one for _, part in parts for one in part.devices]
         growth = [one for _, part in parts for one in part.growth]
@@ -355,12 +383,20 @@ class Memory(Question[MemoryOptions, MemoryPart]):
                 of_runs=True,
                 place=7,
             ),
+            Rows(
+                type=StatementRow,
+                rows=asked.context,
+                key="statements",
+                title=say("What logs say"),
+                of_runs=True,
+                place=8,
+            ),
         )
         pictures = [one for _, part in parts for one in part.pictures]
         return Finished(
             tables=tables,
             sections=sections_of(devices, tables),
-            headline=headline_of(devices, owners, growth),
+            headline=headline_of(devices, owners, growth, asked.context),
             picture=max(pictures, key=lambda one: one.peak_bytes, default=None),
         )
 
@@ -369,29 +405,42 @@ memory = asking(Memory(), MemoryOptions)
 """What the memory of devices below some paths peaked at, and who held it: `memory([path]).table("devices")`."""
 
 
+def _statement(path: Path, one: Statement) -> StatementRow:
+    is_size = one.name.endswith("_bytes")
+    return StatementRow(
+        run=str(path.parent),
+        rank_id=one.rank_id,
+        name=one.name.removesuffix("_bytes"),
+        size_bytes=round(one.value) if is_size else None,
+        value=None if is_size else one.value,
+        file=path.name,
+        line=one.line,
+    )
+
+
 def _device(run: str, read: ReadDevice) -> DeviceRow:
-    found = read.memory
+    measured = read.memory
     return DeviceRow(
         run=run,
-        rank_id=found.rank_id,
-        device_id=found.device_id,
-        component=found.peak_pool,
-        peak_bytes=found.peak.size_bytes,
-        peak_ns=found.peak.at_ns,
-        after_ns=found.peak.at_ns - min(pool.first_ns for pool in found.pools) if read.has_clock else None,
-        step=found.peak.step,
+        rank_id=measured.rank_id,
+        device_id=measured.device_id,
+        component=measured.peak_pool,
+        peak_bytes=measured.peak.size_bytes,
+        peak_ns=measured.peak.at_ns,
+        after_ns=measured.peak.at_ns - min(pool.first_ns for pool in measured.pools) if read.has_clock else None,
+        step=measured.peak.step,
         steps_of=read.steps_of,
-        reserved_bytes=found.reserved_at_peak,
-        active_bytes=found.active_at_peak,
-        unusable_bytes=found.unusable_bytes,
-        excess_bytes=None if found.fragmentation is None else found.fragmentation.excess_bytes,
-        in_vain_bytes=None if found.fragmentation is None else found.fragmentation.in_vain_bytes,
-        before_bytes=sum(owner.size_bytes for owner in found.owners if owner.since_before),
-        unexplained_bytes=sum(owner.size_bytes for owner in found.owners if owner.unexplained),
-        explained=round(found.explained, 6) if found.owners else None,
-        process_bytes=_highest(found.pools, "process"),
-        device_bytes=_highest(found.pools, "device"),
-        running=list(found.running),
+        reserved_bytes=measured.reserved_at_peak,
+        active_bytes=measured.active_at_peak,
+        unusable_bytes=measured.unusable_bytes,
+        excess_bytes=None if measured.fragmentation is None else measured.fragmentation.excess_bytes,
+        in_vain_bytes=None if measured.fragmentation is None else measured.fragmentation.in_vain_bytes,
+        before_bytes=sum(owner.size_bytes for owner in measured.owners if owner.since_before),
+        unexplained_bytes=sum(owner.size_bytes for owner in measured.owners if owner.unexplained),
+        explained=round(measured.explained, 6) if measured.owners else None,
+        process_bytes=_highest(measured.pools, "process"),
+        device_bytes=_highest(measured.pools, "device"),
+        running=list(measured.running),
     )
 
 
@@ -399,15 +448,15 @@ def _highest(pools: Sequence[PoolMemory], scope: str) -> int | None:
     return max((pool.reserved.size_bytes for pool in pools if pool.scope == scope and pool.reserved), default=None)
 
 
-def _owners(device: DeviceRow, found: DeviceMemory, top: int) -> Iterator[OwnerRow]:
+def _owners(device: DeviceRow, measured: DeviceMemory, top: int) -> Iterator[OwnerRow]:
     """The largest owners, all others in one row, and last what is not explained."""
-    explained = [owner for owner in found.owners if not owner.unexplained]
+    explained = [owner for owner in measured.owners if not owner.unexplained]
     named = [owner for owner in explained if owner.name is not None]
     others = named[top:] if len(named) > top + 1 else []
     rows = [_owner(device, owner) for owner in explained if owner not in others]
     if others:
         rows.append(_others(device, others))
-    rows += [_owner(device, owner) for owner in found.owners if owner.unexplained]
+    rows += [_owner(device, owner) for owner in measured.owners if owner.unexplained]
     for position, one in enumerate(rows, start=1):
         yield replace(one, position=position)
 
@@ -472,11 +521,11 @@ def _growth(device: DeviceRow, growth: Growth) -> GrowthRow:
     )
 
 
-def _churn(device: DeviceRow, found: DeviceMemory, top: int) -> Iterator[ChurnRow]:
+def _churn(device: DeviceRow, measured: DeviceMemory, top: int) -> Iterator[ChurnRow]:
     repeated: dict[str, Repeated] = {}
-    for one in found.repeated:
+    for one in measured.repeated:
         repeated.setdefault(one.owner, one)
-    for churn in found.churn[:top]:
+    for churn in measured.churn[:top]:
         same = repeated.get(churn.owner)
         yield ChurnRow(
             run=device.run,
@@ -503,11 +552,11 @@ def _call(device: DeviceRow, calls: AllocationCalls) -> CallRow:
     )
 
 
-def _process(device: DeviceRow, found: DeviceMemory) -> Iterator[ProcessRow]:
+def _process(device: DeviceRow, measured: DeviceMemory) -> Iterator[ProcessRow]:
     from aoe_reports.topics.memory.words import name_of
 
-    whole = sum(part.size_bytes for part in found.process_parts)
-    for part in found.process_parts:
+    whole = sum(part.size_bytes for part in measured.process_parts)
+    for part in measured.process_parts:
         yield ProcessRow(
             run=device.run,
             rank_id=device.rank_id,
