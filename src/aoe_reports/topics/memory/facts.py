@@ -30,6 +30,7 @@ from aoe_reports.model.arrays.columns import (
     keep_where,
     places_by,
     rising,
+    valid,
 )
 from aoe_reports.model.by_key import lists_by_key
 from aoe_reports.model.topics.memory import (
@@ -50,6 +51,7 @@ PROFILER_SOURCES = ("operator_memory", "memory_record", "npu_mem", "npu_module_m
 _BEFORE_AND_AFTER = -(2**63), 2**63 - 1
 _COMMUNICATION = frozenset({"HCCL", "HCCP"})
 """Components whose memory holds what is sent and received."""
+_GE = "GE"
 _OTHER_POOLS = "+GE"
 """What the name of a sum over the allocators of a framework and of GE ends with."""
 
@@ -175,7 +177,9 @@ class Allocations:
 
     def counted_at(self, times: Ints) -> Ints:
         """How much of them the recorded sum counts at each of these times."""
-        return _sums_until(self.begins, self.sizes, times) - _sums_until(self.counted_until, self.sizes, times)
+        counted = _sums_until(self.begins, self.sizes, times)
+        counted -= _sums_until(self.counted_until, self.sizes, times)
+        return counted
 
     def counted_late(self, time: int) -> dict[str, int]:
         """How much each component still counts at that time of what it has released."""
@@ -188,17 +192,17 @@ class Allocations:
         }
 
     def where_it_fits(self) -> Allocations:
-        """The same, with the way to count that fits the sums beside each component's releases.
+        """The same, with the way to count that fits the sums beside the releases of GE.
 
         GE of CANN 8 records its sum before each release, and so counts what is released until its next allocation or release.
         """
+        of_ge = np.flatnonzero(coded_in(codes(self.frame["component"]), {_GE}))
+        mine = self.among(of_ge)
+        late = replace(mine, counted_until=_next_times(mine.begins, mine.ends))
+        if late.misfit() >= mine.misfit():
+            return self
         until = self.counted_until.copy()
-        component, _ = codes(self.frame["component"])
-        for _, places in places_by(component):
-            mine = self.among(places)
-            late = replace(mine, counted_until=_next_times(mine.begins, mine.ends))
-            if late.misfit() < mine.misfit():
-                until[places] = late.counted_until
+        until[of_ge] = late.counted_until
         return replace(self, counted_until=until)
 
     def among(self, places: Ints | Mask) -> Allocations:
@@ -230,9 +234,11 @@ def _or_else(column: pa.ChunkedArray, otherwise: int) -> Ints:
 
 def _sums_until(times: Ints, sizes: Ints, wanted: Ints) -> Ints:
     """The sum of the sizes until each wanted time, the time itself included."""
-    order = np.argsort(times, kind="stable")
-    sums: Ints = np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(sizes[order])])
-    return sums[np.searchsorted(times[order], wanted, side="right")]
+    if (times[1:] < times[:-1]).any():
+        order = np.argsort(times, kind="stable")
+        times, sizes = times[order], sizes[order]
+    sums: Ints = np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(sizes)])
+    return sums[np.searchsorted(times, wanted, side="right")]
 
 
 @dataclass(frozen=True, slots=True)
@@ -263,10 +269,13 @@ class Balance:
 
 def balance_of(samples: Samples, allocations: Allocations) -> Balance:
     """The recorded sums of a pool against its allocations."""
-    values, known = samples.measures["allocated"]
-    times, values = samples.times[known], values[known]
+    (values, known), times = samples.measures["allocated"], samples.times
+    if not known.all():
+        times, values = times[known], values[known]
     last = np.append(times[1:] != times[:-1], True)[: len(times)]
-    return Balance(times[last], values[last], allocations.counted_at(times[last]))
+    if not last.all():
+        times, values = times[last], values[last]
+    return Balance(times, values, allocations.counted_at(times))
 
 
 class DevicePeak:
@@ -453,7 +462,7 @@ def _importance(samples: Samples) -> tuple[bool, bool, bool, int]:
     return (
         samples.measure == "allocated",
         samples.component.endswith(_OTHER_POOLS),
-        samples.component not in {"GE", "WORKSPACE"},
+        samples.component not in {_GE, "WORKSPACE"},
         int(values[known].max()),
     )
 
@@ -476,7 +485,7 @@ def allocations_of(recordings: Sequence[MemoryRecording], pool: Samples) -> Allo
     mine = [one.events for one in recordings if _family(one.source) == _family(pool.source) and one.events.num_rows]
     frame = pa.concat_tables(mine) if mine else recordings[0].events.slice(0, 0)
     if not pool.component.endswith(_OTHER_POOLS):
-        frame = frame.filter(keep_where(coded_in(codes(frame["component"]), {pool.component})))
+        frame = _where(frame, coded_in(codes(frame["component"]), {pool.component}))
     return Allocations.of(frame).where_it_fits()
 
 
@@ -491,13 +500,19 @@ def samples_of(recordings: Sequence[MemoryRecording]) -> list[Samples]:
         frames = [one.samples for one in mine if one.samples.num_rows]
         if frames:
             found += _by_component(source, pa.concat_tables(frames))
-    known = {(_family(one.source), one.component) for one in found if one.has("allocated")}
     for source, mine in lists_by_key((one.source, one) for one in recordings).items():
-        events = [one.events for one in mine if one.events.num_rows]
+        known = {one.component for one in found if _family(one.source) == _family(source) and one.has("allocated")}
+        events = [
+            _where(one.events, ~coded_in(codes(one.events["component"]), known)) for one in mine if one.events.num_rows
+        ]
         if events:
-            sums = _by_component(source, sums_beside(pa.concat_tables(events)))
-            found += [one for one in sums if (_family(source), one.component) not in known]
+            found += _by_component(source, sums_beside(pa.concat_tables(events)))
     return found
+
+
+def _where(frame: pa.Table, mask: Mask) -> pa.Table:
+    """Some rows; the very same frame where that is all of them."""
+    return frame if mask.all() else frame.filter(keep_where(mask))
 
 
 def sums_beside(events: pa.Table) -> pa.Table:
@@ -519,18 +534,23 @@ def sums_beside(events: pa.Table) -> pa.Table:
 def _by_component(source: str, frame: pa.Table) -> list[Samples]:
     (component, components), (scope, scopes) = codes(frame["component"]), codes(frame["scope"])
     times, timed = integers(frame["sampled_ns"])
-    columns = {what: integers(frame[f"{what}_bytes"]) for what in MEASURES}
-    recorded = np.logical_or.reduce([known for _, known in columns.values()])
+    recorded = np.logical_or.reduce([valid(frame[f"{what}_bytes"]) for what in MEASURES])
     found = []
     for number, places in places_by(component):
         rows = places[(timed & recorded)[places]]
         if not number or not len(rows):
             continue
         rows = rows[np.argsort(times[rows], kind="stable")]
-        measures = {what: (values[rows], known[rows]) for what, (values, known) in columns.items()}
+        measures = {what: _taken(frame[f"{what}_bytes"], rows) for what in MEASURES}
         inside = _word(scopes, int(scope[rows[0]])) or "allocator"
         found.append(Samples(source, inside, components[number - 1], times[rows], measures))
     return found
+
+
+def _taken(column: pa.ChunkedArray, rows: Ints) -> tuple[Ints, Mask]:
+    """Some values of a column: one column after another, as there may be millions."""
+    values, known = integers(column)
+    return values[rows], known[rows]
 
 
 def _pool(samples: Samples, steps: StepTimes) -> PoolMemory:
