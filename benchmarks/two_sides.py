@@ -1,12 +1,13 @@
 """How often the difference of two sides with a few repeats each is wrong, and how it does beside the best possible test.
 
-usage: python benchmarks/two_sides.py [--pairs 10000] [--seed 20261130] [--noise gauss,heavy,...] [--repeats 3,5,10] [--unequal] [--compact]
+usage: python benchmarks/two_sides.py [--pairs 10000] [--seed 20261130] [--noise gauss,heavy,...] [--repeats 3,5,10] [--unequal] [--compact] [--shared]
 Noise as in detection.py, 1 % a repeat; drift is normal noise on times that get 10 % longer in 60 repeats. A timer rounds after the effect.
 Orders: ABBA and ABAB (in turns), AABB (one side after the other), and `?`: repeats at random times, and the command does not know them.
 Per cell, in %: equal sides called slower, faster; sides that differ by the margin called the same; equal sides called the same; then for
 each effect how often it is called slower / how often by the best test (ratio). `!` marks a rate of errors above 5 % + 2 standard errors, and
 a ratio below 0.8 where the best test detects at least half. --compact adds tables of the worst rate of errors and +3 %. --unequal: 2 v 3,
 3 v 6 and 5 v 10 repeats, without the best test. Seeds less than 10,000 apart share pairs.
+--shared: how often any of a step and PARTS operators is called slower, or faster, where nothing differs and the noise of each is its own.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from aoe_reports.stats.two_sides import ERROR, Design, difference, student
 
 Floats = NDArray[np.float64]
 Sides = NDArray[np.int64]
+Mask = NDArray[np.bool_]
 MARGIN = math.log(1.02)
 EFFECTS = (0.01, 0.02, 0.03, 0.05)
 SHOWN = 0.03
@@ -39,6 +41,7 @@ LEVELS = np.arange(-0.1, 0.1, STEP)
 """Levels of the best test, from the median of both sides; the upper ones are for the slower side only."""
 BELOW = 140
 CHUNK = 500
+PARTS = 10
 
 
 class Sample(NamedTuple):
@@ -94,16 +97,33 @@ class Verdicts(NamedTuple):
 
 def verdicts_of(sample: Sample, effect: float, order: str) -> Verdicts:
     """What the command says of the pairs."""
+    return Verdicts(*(float(np.mean(called)) for called in calls_of(sample, effect, order, ERROR)))
+
+
+def calls_of(sample: Sample, effect: float, order: str, error: float) -> tuple[Mask, Mask, Mask]:
+    """Which pairs are called slower, faster, the same, where each end of an interval may err so often."""
     logs, sides = sample.logs(effect), sample.sides[0]
     if order == "?":
         places = np.argsort(sample.sides, axis=1, kind="stable")
         logs, sides = np.take_along_axis(logs, places, axis=1), np.sort(sides)
     design = Design(tuple(map(int, sides)), order != "?")
     found = difference(logs, design)
-    half = np.array([student(int(free), ERROR) for free in found.free]) * found.error
+    half = np.array([student(int(free), error) for free in found.free]) * found.error
     low, high = found.effect - half, found.effect + half
     same = (low > -MARGIN) & (high < MARGIN)
-    return Verdicts(float(np.mean(~same & (low > 0))), float(np.mean(~same & (high < 0))), float(np.mean(same)))
+    return ~same & (low > 0), ~same & (high < 0), same
+
+
+def shared_errors(kind: str, values: Floats, order: str, count: int) -> tuple[float, float]:
+    """How often any of equal quantities is called slower, or faster: a step, and PARTS operators that share half of the error."""
+    width = values.shape[1] // (PARTS + 1)
+    sides = np.tile(sides_of(order, (count, count)), (len(values), 1))
+    slower, faster = np.zeros(len(values), bool), np.zeros(len(values), bool)
+    for number in range(PARTS + 1):
+        sample = Sample(kind, values[:, number * width : number * width + 2 * count], sides)
+        of_one = calls_of(sample, 0.0, order, ERROR / 2 / (PARTS if number else 1))
+        slower, faster = slower | of_one[0], faster | of_one[1]
+    return float(slower.mean()), float(faster.mean())
 
 
 def evidence(sample: Sample, effects: tuple[float, ...], logs: Floats) -> Floats:
@@ -371,9 +391,21 @@ def main() -> None:
     parser.add_argument("--repeats", default="3,5,10")
     parser.add_argument("--unequal", action="store_true")
     parser.add_argument("--compact", action="store_true")
+    parser.add_argument("--shared", action="store_true")
     arguments = parser.parse_args()
     limit = 0.05 + 2 * math.sqrt(0.05 * 0.95 / arguments.pairs)
     print(f"seed {arguments.seed}, {arguments.pairs} pairs per cell, errors above {100 * limit:.2f} % are marked")
+    if arguments.shared:
+        for kind in arguments.noise.split(","):
+            values = noise_of(kind, arguments.pairs, arguments.seed)
+            for count in map(int, arguments.repeats.split(",")):
+                for order in ORDERS[:3]:
+                    slower, faster = (100 * share for share in shared_errors(kind, values, order, count))
+                    mark = "!" if max(slower, faster) > 100 * limit else ""
+                    print(
+                        f"{kind:10s} {count:2d} v {count:2d} {order:4s} {slower:5.1f} {faster:5.1f} {mark}", flush=True
+                    )
+        return
     made = []
     for cell in cells(arguments):
         made.append(cell)

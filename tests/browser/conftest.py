@@ -74,6 +74,7 @@ def sites(tmp_path_factory: pytest.TempPathFactory) -> Path:
             ingest([folder / "nights"], store, IngestOptions(workload=MODEL), Notes())
             for name in MORE:
                 ingest([FIXTURES / "msprof" / name], store, IngestOptions(workload=name.rpartition("/")[2]), Notes())
+            ingest([FIXTURES / "memory" / "training"], store, IngestOptions(workload="training"), Notes())
             ingest([dense().write(folder / "dense")], store, IngestOptions(workload="dense"), Notes())
             build_site(store, folder / "plain", false_alarms_per_year=12.0, language="en")
             build_site(store, folder / "chinese", false_alarms_per_year=12.0, language="zh")

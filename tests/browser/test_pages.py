@@ -78,6 +78,7 @@ def test_every_kind_of_page_is_among_those_that_are_looked_at(sites: Path) -> No
         'class="bars"',
         "h-waterfall",
         "h-metadata",
+        "h-memory",
     ):
         assert section in said
 

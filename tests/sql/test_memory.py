@@ -141,3 +141,30 @@ def test_converted_tables_have_the_same_memory(cli: Cli, tmp_path: Path) -> None
         rows = read.sql(query).fetchall()
         assert len(rows) > 1
         assert converted.sql(query).fetchall() == rows
+
+
+OTHERS = sorted((FIXTURES / "memory" / "valid").iterdir())
+
+
+@pytest.mark.parametrize("folder", OTHERS, ids=lambda path: path.name)
+def test_recordings_that_no_profiler_made_are_loaded_whole(folder: Path) -> None:
+    with open_capture(folder, cache=False) as database:
+        counts = database.sql(
+            "SELECT table_name, sum(rows_read)::BIGINT, sum(rows_loaded)::BIGINT FROM loaded GROUP BY ALL ORDER BY ALL"
+        ).fetchall()
+        events, keys = database.sql(
+            "SELECT count(*), count(DISTINCT (source_id, source_row)) FROM memory_event"
+        ).fetchall()[0]
+        (samples,) = database.sql("SELECT count(*) FROM memory_sample").fetchall()[0]
+        wrong = database.sql("SELECT count(*) FROM memory_event WHERE released_ns < allocated_ns").fetchall()
+    assert counts == [("memory_event", events, events), ("memory_sample", samples, samples)]
+    assert events == keys
+    assert (events > 0) == (folder.name != "server_logs")
+    assert wrong == [(0,)]
+
+
+def test_damaged_recordings_break_no_query() -> None:
+    with open_capture(FIXTURES / "memory" / "invalid", cache=False) as database:
+        (events,) = database.sql("SELECT count(*) FROM memory_event").fetchall()[0]
+        assert events > 0
+        assert {"unreadable", "memory-entry"} <= {finding.rule for finding in database.findings}

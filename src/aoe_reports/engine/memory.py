@@ -97,10 +97,10 @@ def _by_device(capture: Capture, file: FoundFile, data: TableData, read: Reader)
     rows = np.arange(data.frame.num_rows, dtype=np.int64) if data.rows is None else data.rows
     frame = data.frame.append_column("source_row", column_of(rows + 1, np.ones(len(rows), dtype=bool)))
     devices = _devices_of(frame, only_device_of(file, capture))
-    numbers = distinct(devices).tolist()
-    for number in numbers:
+    for number in distinct(devices).tolist():
         device = None if number == _NO_DEVICE else number
-        events, samples = read(frame if len(numbers) == 1 else frame.filter(keep_where(devices == number)), file)
+        mine = devices == number
+        events, samples = read(frame if mine.all() else frame.filter(keep_where(mine)), file)
         yield MemoryRecording(
             rank_id=capture.info.rank_of(device),
             device_id=device,

@@ -192,6 +192,38 @@ class Groups:
 
 
 @dataclass(frozen=True, slots=True)
+class HeldMemory:
+    """Who holds part of a peak."""
+
+    name: str | None
+    kind: str | None
+    module: str | None
+    size_bytes: int
+    since_before: bool = False
+    unexplained: bool = False
+    others: int = 0
+    """So many owners that the record does not name hold it together."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunMemory:
+    """The memory of one device in a run, from its record."""
+
+    rank_id: int | None
+    device_id: int | None
+    series_id: str | None
+    """That of its record, from which those of its metrics follow."""
+    component: str
+    peak_bytes: int
+    reserved_bytes: int | None
+    growth_bytes_per_step: float | None
+    owners: Sequence[HeldMemory]
+    """They add up to the peak."""
+    ranks: int | None = None
+    """It is the one with the highest peak of so many ranks, which have no records of their own."""
+
+
+@dataclass(frozen=True, slots=True)
 class RunDetails:
     """The records of one run, as far as its page shows them."""
 
@@ -208,6 +240,7 @@ class RunDetails:
     claims: Sequence[Stored[TuningClaim]] = ()
     groups: Groups = Groups()
     """Everything of the run that can be held against another run."""
+    memory: Sequence[RunMemory] = ()
     untimed: int = 0
     """Records that tell no total and are in no group."""
     ranks: pa.Table | None = None

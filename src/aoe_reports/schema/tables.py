@@ -218,7 +218,9 @@ MEMORY_EVENT = Table(
 )
 MEMORY_SAMPLE = Table(
     "memory_sample",
-    N_("How much memory was in use at one time. Sums of one component follow each other in time; components overlap."),
+    N_(
+        "How much memory was in use at one time. Sums of one component follow each other in time; components overlap. Where a source has only allocations, the sums are computed from these."
+    ),
     (
         Column("capture_id", "Capture.", refers_to="capture.capture_id"),
         Column("rank_id", "Rank."),
@@ -239,7 +241,7 @@ MEMORY_SAMPLE = Table(
         Column("source_id", "File of its row.", refers_to="source.source_id"),
         Column("source_row", "Number of its row in the file, from 1, header not counted."),
     ),
-    ("source_id", "source_row"),
+    (),
 )
 TABLES: dict[str, Table] = {
     table.name: table

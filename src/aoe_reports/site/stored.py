@@ -50,8 +50,9 @@ from aoe_reports.history.site_facts import (
     speed_up,
     stored_findings,
 )
+from aoe_reports.history.stored_memory import memory_in
 from aoe_reports.model.arrays.columns import Ints, Mask, codes, floats, keep_where
-from aoe_reports.model.history.changes import METRICS, SeriesChange, SeriesObservation
+from aoe_reports.model.history.changes import MEMORY, METRICS, SeriesChange, SeriesObservation
 from aoe_reports.model.history.listings import ListedVerdict
 from aoe_reports.model.history.metrics import value_levels, value_of
 from aoe_reports.model.history.runs import StepTimes, Stored, TuningClaim
@@ -63,7 +64,7 @@ from aoe_reports.store.parts import StoredFile
 
 Row = dict[str, Any]
 
-_TIMES = ("series_id", "night", "run_id", "timestamp_ns", "runtime_ms_mean", "source")
+_TIMES = ("series_id", "night", "run_id", "timestamp_ns", "runtime_ms_mean", "source", "scope")
 _NEWEST = (
     "series_id", "timestamp_ns", "run_id", "scope", "rank_id", "device_id", "total_ns", "source", "workload_args", *LABELS,
 )  # fmt: skip
@@ -190,6 +191,7 @@ def _histories(
         rows = _looked_up(records["series_id"], lambda series_id: row_of.get(series_id, _GONE), _NONE)
         kept = _looked_up(records["night"], methodcaller("startswith", month), False)
         kept &= _looked_up(records["run_id"], lambda run_id: run_id not in left_out, False)
+        kept &= _looked_up(records["scope"], lambda scope: scope != MEMORY, True)  # how long it was recorded is no time
         gone.update(_counted_nights(records, kept & (rows == _GONE)))
         blocks.append(_block(records, rows, kept & (rows >= 0), row_of))
     nights = tuple(night for _, there, _, _ in blocks for night in there)  # months, and so nights, are in order
@@ -494,6 +496,10 @@ _KEY = ("scope", "rank_id", "device_id", "op_type", "op_name", "workload_args")
 
 def _details(records: pl.DataFrame) -> dict[str, RunDetails]:
     """The details of each run: a month has thousands of small tables, so all of them are made at once, then divided."""
+    memory = records.filter(pl.col("scope") == MEMORY).sort("run_id", "rank_id", "device_id", "series_id")
+    memory_of = {
+        run_id: list(map(memory_in, rows.iter_rows(named=True))) for (run_id,), rows in memory.group_by("run_id")
+    }
     measured = records.filter(pl.col("phase").is_null())
     types, operators = (measured.filter(pl.col("scope") == scope) for scope in ("op_type", "op"))
     wholes = pl.concat([_wholes(types), _wholes(operators)]).unique(_PLACE, keep="first", maintain_order=True)
@@ -518,6 +524,7 @@ def _details(records: pl.DataFrame) -> dict[str, RunDetails]:
             computing_us=whole / 1000 if (whole := of_runs.get(run_id)) else None,
             claims=_claims(tuned[run_id,]) if (run_id,) in tuned else (),
             groups=groups_of.get(run_id, Groups()),
+            memory=[one for one in memory_of.get(run_id, ()) if one is not None],
             untimed=untimed.get(run_id, 0),
         )
         for run_id in records["run_id"].unique()
@@ -703,12 +710,15 @@ def _with_metrics(
     if not places:
         return histories
     columns = [name for name in (*NEEDED, *LABELS) if name in ROWS.names]
-    records = read_coded(history, list(dict.fromkeys(columns)), [equals("source", "foreign")])
+    records = read_coded(
+        history, list(dict.fromkeys(columns)), [(equals("source", "foreign"), equals("scope", MEMORY))]
+    )
     records = records.filter(~pl.col("run_id").is_in(list(incomplete)))
     recorded = metric_records(records, regressions.detected.input.declarations)
     if recorded is None:
         return histories
     metrics = put_together(recorded[0], (MIN_COST, MAX_COST))
+    histories = _with_nights(histories, metrics.nights)
     columns_of = {night: column for column, night in enumerate(histories.nights)}
     columns_here = np.array([columns_of[night] for night in metrics.nights])
     for row, labels in enumerate(metrics.labels):
@@ -716,6 +726,18 @@ def _with_metrics(
             histories.costs[places[labels.series_id], columns_here] = metrics.costs[row]
             histories.runs[places[labels.series_id], columns_here] = metrics.runs[row]
     return histories
+
+
+def _with_nights(histories: Histories, more: Sequence[str]) -> Histories:
+    """The histories with columns for nights in which only metrics were recorded."""
+    nights = tuple(sorted({*histories.nights, *more}))
+    if nights == tuple(histories.nights):
+        return histories
+    columns = np.searchsorted(nights, histories.nights)
+    shape = (len(histories.costs), len(nights))
+    costs, runs = np.full(shape, np.nan), np.full(shape, None, dtype=object)
+    costs[:, columns], runs[:, columns] = histories.costs, histories.runs
+    return replace(histories, nights=nights, costs=costs, runs=runs)
 
 
 def _values_of(costs: Floats, row: SeriesChange) -> Floats:

@@ -196,7 +196,7 @@ def test_out_of_memory_is_said_with_what_was_in_use_then(tmp_path: Path) -> None
     allocator.fail(7 << 30, 5 << 20)
     allocator.allocate(9)
     (finding,) = read(written(tmp_path, snapshot_of(allocator)))[0].findings
-    assert finding.rule == "memory-exhausted"
+    assert (finding.rule, finding.pointer) == ("memory-exhausted", "/device_traces/0/5")
     for number in ("7,516,192,768", "2,097,152", "3,000", "5,242,880"):
         assert number in finding.message
 

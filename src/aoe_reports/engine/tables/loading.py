@@ -27,6 +27,7 @@ from aoe_reports.model.arrays.columns import column_of
 from aoe_reports.model.findings import Finding, in_order
 from aoe_reports.model.version import __version__
 from aoe_reports.schema import tables as schema
+from aoe_reports.schema.table import Table
 
 _FIELDS = frozenset(TASK_COLUMNS)
 
@@ -131,31 +132,28 @@ def load_memory(connection: duckdb.DuckDBPyConnection, loaded: LoadedCapture, no
         with whole_or_not(connection):
             for recording in file.recordings:
                 ids = {
-                    "capture": loaded.number,
-                    "rank": recording.rank_id,
-                    "device": recording.device_id,
-                    "source": source,
+                    "capture_id": loaded.number,
+                    "rank_id": recording.rank_id,
+                    "device_id": recording.device_id,
+                    "source_id": source,
                 }
                 for table, frame in (
                     (schema.MEMORY_EVENT, recording.events),
                     (schema.MEMORY_SAMPLE, recording.samples),
                 ):
-                    _insert_memory(connection, table.name, frame, ids)
+                    _insert_memory(connection, table, frame, ids)
                     counts[table.name] += frame.num_rows
         rows = [(source, table, read, counts[table], reported) for table, (read, reported) in file.rows.items()]
         insert_rows(connection, schema.LOADED, rows)
 
 
-def _insert_memory(connection: duckdb.DuckDBPyConnection, table: str, frame: pa.Table, ids: dict[str, Any]) -> None:
+def _insert_memory(
+    connection: duckdb.DuckDBPyConnection, table: Table, frame: pa.Table, ids: dict[str, int | None]
+) -> None:
+    """Rows of one recording, with the numbers that are the same in all of them."""
+    columns = [f"${name}::BIGINT" if name in ids else name for name in table.names]
     connection.register("frame", frame)
-    connection.execute(
-        f"""
-        INSERT INTO {table} BY NAME
-        SELECT $capture AS capture_id, $rank::BIGINT AS rank_id, $device::BIGINT AS device_id, $source AS source_id, *
-        FROM frame
-        """,
-        ids,
-    )
+    connection.execute(f"INSERT INTO {table.name} SELECT {', '.join(columns)} FROM frame", ids)
     connection.unregister("frame")
 
 

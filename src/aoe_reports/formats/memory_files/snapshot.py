@@ -180,8 +180,8 @@ class _History:
     length: int = 0
     """How many entries its list has, usable or not."""
     has_clock: bool = True
-    exhausted: list[tuple[int, Mapping[str, Any]]] = field(default_factory=list)
-    """Entries that tell of an allocation that failed, each with the number of usable entries before it."""
+    exhausted: list[tuple[int, int, Mapping[str, Any]]] = field(default_factory=list)
+    """Entries that tell of an allocation that failed, each with its place and the number of usable entries before it."""
 
 
 def _ints(values: Sequence[int]) -> Ints:
@@ -268,7 +268,7 @@ class _Reading:
         """An entry that neither allocates nor releases."""
         action = entry.get("action") if isinstance(entry, dict) else None
         if action == "oom":
-            found.exhausted.append((len(found.actions), entry))
+            found.exhausted.append((place, len(found.actions), entry))
         elif action != "snapshot":
             self.wrong(
                 f"/device_traces/{device}/{place}",
@@ -321,7 +321,7 @@ class _Reading:
         yield from self._exhausted(history, replay, pointer)
 
     def _exhausted(self, history: _History, replay: _Replay, pointer: str) -> Iterator[Finding]:
-        for before, entry in history.exhausted[:EXAMPLES_PER_RULE]:
+        for place, before, entry in history.exhausted[:EXAMPLES_PER_RULE]:
             asked, free = _size_in(entry, "size"), _size_in(entry, "device_free")
             allocated, reserved = replay.at(before)
             message = say(
@@ -332,7 +332,7 @@ class _Reading:
                 allocated=allocated,
                 reserved=reserved,
             )
-            yield MEMORY_EXHAUSTED.found(self._path, message, pointer=pointer)
+            yield MEMORY_EXHAUSTED.found(self._path, message, pointer=f"{pointer}/{place}")
 
 
 class _Replay:

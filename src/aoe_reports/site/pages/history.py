@@ -14,6 +14,8 @@ from markupsafe import Markup
 
 from aoe_reports.history.site_facts import Days, PlacedShift, SeriesFacts
 from aoe_reports.model.history.changes import METRICS, PastNight, SeriesChange
+from aoe_reports.model.history.metrics import BYTE_UNIT, GROWTH_UNIT
+from aoe_reports.model.size_units import size_unit
 from aoe_reports.present.drawings.charts import LARGE, Frame, Level, Noted, days_of, history_chart
 from aoe_reports.present.reports.series_cells import value_words
 from aoe_reports.present.values import NONE, plain, show
@@ -152,8 +154,10 @@ def _marks_from(start: int, marks: Marks) -> Marks:
 
 def history_drawing(series: SeriesFacts, look: Look, marks: Marks, text: Texts, frame: Frame = LARGE) -> Markup:
     """What a look at a series shows, without a script."""
-    start, values = look.start, series.values[look.start :]
-    levels = [Level(one.start - start, one.until - start, one.first, one.last) for one in look.levels]
+    start, (scale, unit) = look.start, _unit_of(series)
+    values = series.values[start:] / scale
+    levels = [Level(one.start - start, one.until - start, one.first / scale, one.last / scale) for one in look.levels]
+    baseline = baseline_of(series.row)
     shown = _marks_from(start, marks)
     days = days_of(series.nights)[start:]
     return history_chart(
@@ -163,10 +167,21 @@ def history_drawing(series: SeriesFacts, look: Look, marks: Marks, text: Texts, 
         look.sigma,
         changes=[shift.start - start for shift in look.shifts],
         words=_said(series, look, marks, text),
-        noted=Noted(shown.versions, shown.past, shown.incidents, gaps_in(days.tobytes()), baseline_of(series.row)),
+        noted=Noted(
+            shown.versions, shown.past, shown.incidents, gaps_in(days.tobytes()), baseline and baseline / scale
+        ),
         frame=frame,
-        unit=series.row.unit or "",
+        unit=unit,
     )
+
+
+def _unit_of(series: SeriesFacts) -> tuple[int, str]:
+    """(how many units of the series are one of its chart, the unit of the chart): sizes are drawn in the one that fits."""
+    row = series.row
+    if row.unit not in {BYTE_UNIT, GROWTH_UNIT} or not len(series.values):
+        return 1, row.unit or ""
+    scale, unit = size_unit(float(np.abs(series.values).max()))
+    return scale, row.unit.replace(BYTE_UNIT, unit)
 
 
 def _said(series: SeriesFacts, look: Look, marks: Marks, text: Texts) -> str:
@@ -231,22 +246,24 @@ def gaps_in(days: bytes) -> Sequence[tuple[int, int]]:
 
 def _data(series: SeriesFacts, look: Look, marks: Marks, frame: Frame, text: Texts) -> Markup:
     """The history for the script that zooms: runs of dates, times with seven digits, levels, changes."""
+    of_unit, unit = _unit_of(series)
+    values, baseline = series.values / of_unit, baseline_of(series.row)
     # seven digits: more than a screen shows, half of what a page would weigh
-    scale = 10.0 ** (6 - np.floor(np.log10(np.maximum(np.abs(series.values), 1e-300))))
+    scale = 10.0 ** (6 - np.floor(np.log10(np.maximum(np.abs(values), 1e-300))))
     days = days_of(series.nights)
     span = frame.span or _span(days[look.start :])
     data = {
         "days": _spans(days.tobytes()),
-        "values": np.round(series.values * scale) / scale,
-        "levels": [[one.start, one.until, one.first, one.last] for one in look.levels],
+        "values": np.round(values * scale) / scale,
+        "levels": [[one.start, one.until, one.first / of_unit, one.last / of_unit] for one in look.levels],
         "changes": [shift.start for shift in look.shifts],
         "versions": [[version.place, plain(version.label)] for version in marks.versions],
         "past": [[one.place, plain(one.label)] for one in marks.past],
         "incidents": [[one.place, plain(one.label)] for one in marks.incidents],
         "band": None if look.sigma is None else float(np.exp(1.96 * look.sigma)),
-        "baseline": baseline_of(series.row),
+        "baseline": baseline and baseline / of_unit,
         "gaps": bool(gaps_in(days.tobytes())),
-        "unit": series.row.unit or "",
+        "unit": unit,
         "span": [day - _EPOCH for day in span],
         "names": [
             text("Night"),

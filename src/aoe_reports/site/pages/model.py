@@ -12,13 +12,14 @@ import numpy as np
 
 from aoe_reports.history.site_facts import PARTS, SeriesFacts, StoreFacts
 from aoe_reports.model.history.causes import rank_words
-from aoe_reports.model.history.changes import METRICS, NOTICED, PHASE, IncidentChange, SeriesChange
+from aoe_reports.model.history.changes import MEMORY, METRICS, NOTICED, PHASE, IncidentChange, SeriesChange
 from aoe_reports.model.history.metrics import loss
 from aoe_reports.model.history.runs import StepTimes
 from aoe_reports.model.rank_spread import MIN_RANKS, middle_of
 from aoe_reports.model.rows import as_mapping
 from aoe_reports.present.drawings.charts import Frame, days_of
 from aoe_reports.present.night import night_headline
+from aoe_reports.present.reports.night_words import place_words
 from aoe_reports.present.values import plain, show
 from aoe_reports.site.cells import (
     MINOR,
@@ -150,7 +151,9 @@ def _histories(steps: Sequence[SeriesFacts], known: ModelFacts, facts: StoreFact
     small = [
         *_parts(lead, replace(_SMALL, span=span), text),
         *(
-            history_figure(one, watch_of(one), _metric_title(one.row), Marks(), text, frame=replace(_SMALL, span=span))
+            history_figure(
+                one, watch_of(one), _metric_title(one.row, text), Marks(), text, frame=replace(_SMALL, span=span)
+            )
             for one in metrics[:SHOWN_METRICS]
         ),
     ]
@@ -190,7 +193,9 @@ def _parts(step: SeriesFacts, frame: Frame, text: Texts) -> Iterator[HistoryFigu
             yield history_figure(part, Look(start, (), ()), title, Marks(), text, frame=frame)
 
 
-def _metric_title(row: SeriesChange) -> str:
+def _metric_title(row: SeriesChange, text: Texts) -> str:
+    if row.scope == MEMORY:
+        return _name(row, text)
     rank = "" if row.rank_id is None else f", rank {row.rank_id}"
     return f"{short(str(row.metric))}{f' ({row.unit})' if row.unit else ''}{rank}"
 
@@ -293,6 +298,8 @@ def _steps_table(steps: Sequence[SeriesFacts], text: Texts) -> Table:
 
 
 def _name(row: SeriesChange, text: Texts) -> str:
+    if row.scope == MEMORY:
+        return text.series(row) + text.translated(place_words(row))
     what = row.metric if row.scope in METRICS else row.workload.rpartition("/")[2] if row.scope == PHASE else row.scope
     return text.translated(what) + text.translated(rank_words(row.rank_id))
 

@@ -17,6 +17,7 @@ from aoe_reports.site.amounts import TimeColumn
 from aoe_reports.site.cells import Table, cell, changed, drawn, head, interval, short, stated
 from aoe_reports.site.pages.advice import advice_said, advised, commands, next_plan
 from aoe_reports.site.pages.comparison import Pair, pairs_of
+from aoe_reports.site.pages.memory import memory_part
 from aoe_reports.site.pages.operators import (
     groups_table,
     has_spread,
@@ -119,6 +120,7 @@ def run_page(
         "changed": changes_table(around.changes, text),
         "measured": not run.is_tuning,
         "steps": steps_part(known, details, pages, text, advice),
+        "memory": memory_part(details.memory, pages, text),
         "step": None if advice is None else step_part(advice.picture, text),
         "types": groups_table(types, type_places, pages, text, types_about(details, types, type_places, text)),
         "operators": groups_table(
@@ -152,6 +154,7 @@ def run_page(
         **({"types_by_rank": spreads_as_json(types)} if has_spread(type_places) else {}),
         **({"operators_by_rank": spreads_as_json(operators)} if has_spread(operator_places) else {}),
         "ranks": ranks_told,
+        **({"memory": details.memory} if details.memory else {}),
         "claims": [claim.document for claim in details.claims],
         "advice": stored,
         **({} if picture is None else {"picture": picture}),

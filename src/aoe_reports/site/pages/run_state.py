@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from aoe_reports.history.site_facts import PlacedShift, SeriesFacts, StoreFacts
 from aoe_reports.model.by_key import lists_by_key
 from aoe_reports.model.history.causes import count_ranks
-from aoe_reports.model.history.changes import by_effect
+from aoe_reports.model.history.changes import METRICS, by_effect
 from aoe_reports.model.history.metrics import loss
 from aoe_reports.model.texts import N_
 from aoe_reports.present.reports.night_words import subject_words
@@ -66,6 +66,8 @@ _SENTENCES: Mapping[str, str] = N_(
     {
         "slower": "Slower since {since}: {what} {change}.",
         "faster": "Faster since {since}: {what} {change}.",
+        "worse": "Worse since {since}: {what} {change}.",
+        "better": "Better since {since}: {what} {change}.",
         "suspect": "Suspected since {since}: {what} {change}; more nights must confirm it.",
     }
 )
@@ -74,9 +76,10 @@ _SENTENCES: Mapping[str, str] = N_(
 def state_words(state: RunState, text: Texts) -> str:
     """The sentence above everything else on the page of a run."""
     row, shift = state.series.row, state.shift
-    kind = "suspect" if shift.state == "suspect" else "slower" if loss(shift.change, row.better) > 0 else "faster"
+    worse, better = ("worse", "better") if row.scope in METRICS else ("slower", "faster")
+    kind = worse if loss(shift.change, row.better) > 0 else better
     return text(
-        _SENTENCES[kind],
+        _SENTENCES["suspect" if shift.state == "suspect" else kind],
         since=state.series.nights[shift.start],
         what=text.translated(subject_words(row, state.ranks)),
         change=show(shift.change, "change"),

@@ -166,7 +166,8 @@ def series_page(
     list_of_runs = f"aoe-reports store history runs --workload {of_model} --store {of_store}"
     return {
         "title": text.series(row) + text.translated(place_words(row)),
-        "state_word": state,
+        "state_class": state,
+        "state_said": text.state(state, row),
         "said": " ".join(filter(None, (_said(series, text), accepted_words(row, text)))),
         "facts": list(_facts(series, text)),
         "todo": _to_do(series, sides, text),

@@ -1,0 +1,61 @@
+"""The memory of a device in a run, from its record."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from aoe_reports.formats.records.payloads import is_number, leave_out, object_in, text_in
+from aoe_reports.history.site_facts import HeldMemory, RunMemory
+from aoe_reports.model.documents import JsonObject
+from aoe_reports.model.history.metrics import GROWTH, PEAK_ALLOCATED, PEAK_RESERVED
+from aoe_reports.topics.records.from_memory import OWNERS
+
+
+def memory_in(row: Mapping[str, Any]) -> RunMemory | None:
+    """What a record of memory says; None where it has no peak, which is said aloud."""
+    metrics = object_in(row, "metrics")
+    peak, reserved, growth = (_number(metrics, name) for name in (PEAK_ALLOCATED, PEAK_RESERVED, GROWTH))
+    if peak is None:
+        leave_out("metrics", row, f"no {PEAK_ALLOCATED}")
+        return None
+    ranks = _count(metrics, "ranks")
+    return RunMemory(
+        rank_id=row["rank_id"] if ranks is None else _count(metrics, "largest_rank"),
+        device_id=row["device_id"],
+        series_id=row["series_id"],
+        component=text_in(metrics, "peak_pool") or "",
+        peak_bytes=int(peak),
+        reserved_bytes=None if reserved is None else int(reserved),
+        growth_bytes_per_step=growth,
+        owners=tuple(_owners(metrics)),
+        ranks=ranks,
+    )
+
+
+def _number(metrics: JsonObject, name: str) -> float | None:
+    stated = metrics.get(name)
+    value = stated.get("value") if isinstance(stated, dict) else None
+    return value if is_number(value) else None
+
+
+def _count(values: JsonObject, name: str) -> int | None:
+    value = values.get(name)
+    return value if isinstance(value, int) and not isinstance(value, bool) else None
+
+
+def _owners(metrics: JsonObject) -> Iterator[HeldMemory]:
+    """The owners of a peak as the record lists them; entries without a size are none."""
+    listed = metrics.get(OWNERS)
+    for one in listed if isinstance(listed, list) else ():
+        size = _count(one, "bytes") if isinstance(one, dict) else None
+        if isinstance(one, dict) and size is not None:
+            yield HeldMemory(
+                name=text_in(one, "name"),
+                kind=text_in(one, "kind"),
+                module=text_in(one, "module"),
+                size_bytes=size,
+                since_before=one.get("since_before") is True,
+                unexplained=one.get("unexplained") is True,
+                others=_count(one, "others") or 0,
+            )
