@@ -134,6 +134,7 @@ operator may have several. `bound_share` is its share of the step.
 | sequences that a fused operator replaces | from the first begin to the last end of each occurrence, without its longest task; at most what these tasks are of the critical path |
 | operators by the roof (`far-from-roof`, `near-roof`) | T x (1 - R), with R the share of the roof that is certain; of calls shorter than 10 us all of T |
 | contention | what calls beside communication would have taken less without, at most `bound_saving_us` |
+| memory (`memory-*`) | no time: `evidence` has bytes. It comes after all advice with a bound, by the memory that it is about |
 
 `bound_saving_us` (in `headlines`) is the limit for all tuning of operators: computing that is not overlapped by communication. Communication keeps its
 measured duration; if one rank waits for another, see `slow-rank`.
@@ -166,6 +167,7 @@ do; else the bounds are those of the operators' own time.
 | `fused-optimizer`, `fusible-sequence` | [`host`](host.md), [`critical-path`](critical-path.md) | as above |
 | `far-from-roof`, `near-roof` | [`roofline`](roofline.md) | a chip whose bandwidth is public, or `--chip`, `--peak-tflops` and `--peak-gb-per-s` |
 | `contention` | [`communication --contention`](communication.md#packets) | `least_step_share` of a step is computing beside communication, and the table of tasks has communication |
+| `memory-*` | [`memory`](memory.md) | recorded memory; for leaks and repeated allocations also steps of the host; for workspaces and activations a source that names kinds (msMemScope) |
 | a caveat (`trimmed`) | [`quality`](quality.md) | a table of steps |
 
 An operator that certainly reaches 80% of its roof is in no rule that sends it to a tuner. `evidence` names the file (`source`). `ingest`

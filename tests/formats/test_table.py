@@ -412,7 +412,11 @@ def test_what_rows_tell_is_what_questions_ask_for() -> None:
     }
     assert [name for name, table in ALL_TABLES.items() if table.rising] == ["step_trace"]
     assert [name for name, table in ALL_TABLES.items() if table.repeating] == ["step_trace"]
-    assert [name for name, table in ALL_TABLES.items() if table.multiline] == ["operator_details", "memscope_dump", "memory_block"]
+    assert [name for name, table in ALL_TABLES.items() if table.multiline] == [
+        "operator_details",
+        "memscope_dump",
+        "memory_block",
+    ]
     assert [name for name, table in ALL_TABLES.items() if table.whole_in_each_file] == ["step_trace"]
     assert [name for name, table in ALL_TABLES.items() if table.form == "document"] == [
         "communication",

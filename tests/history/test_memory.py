@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
+from captures import QUIET, write_night
 from commandline import Cli
 from memory_nights import MIB, write_memory_night
 from stores import store_at_once
@@ -64,18 +64,22 @@ def test_a_gate_watches_memory(cli: Cli, nights: Callable[[int], str], gate: str
 
 
 def test_reports_name_the_owner(cli: Cli, nights: Callable[[int], str]) -> None:
-    words = "peak memory of llm, rank 0 +130.0 MiB (+6.2%) since 2026-03-17 (2.051 GiB → 2.178 GiB); cache +130.0 MiB"
+    words = "peak memory of llm, rank 0 +130.0 MiB (+6.2%) since 2026-03-17 (2.051 GiB → 2.178 GiB): cache +130.0 MiB"
     assert words in cli("report", "--store", nights(130 * MIB)).out
     for form in ("junit", "sarif"):
         text = cli("regressions", "--store", nights(130 * MIB), "--format", form).out
         assert "cache +130.0 MiB" in text
 
 
-def test_a_night_without_memory_is_said(cli: Cli, nights: Callable[[int], str], tmp_path: Path) -> None:
-    rows: list[dict[str, Any]] = cli("store", "history", "records", "--store", nights(1024), "--format", "json").json[
-        "rows"
-    ]
-    assert {row["scope"] for row in rows} >= {"step", "memory"}
+def test_a_night_without_memory_is_said(cli: Cli, tmp_path: Path) -> None:
+    for number in range(6):
+        write_memory_night(tmp_path / "nights" / f"{number:02}", number, [("cache", MIB)])
+    write_night(tmp_path / "nights" / "06", 6, QUIET)
+    store = str(tmp_path / "store")
+    store_at_once([tmp_path / "nights"], Path(store), RecordOptions(workload="llm", hardware="910B"))
+    answer = cli("regressions", "--store", store, "--format", "json").json
+    (finding,) = [finding for finding in answer["findings"] if finding["rule"] == "expected-absent"]
+    assert finding["message"].startswith("scope memory is missing")
 
 
 @pytest.mark.parametrize(("after", "first"), [(32.5e9, "suspect"), (30.6e9 + 1024, None)])
@@ -94,3 +98,15 @@ def test_growth_of_nothing_has_a_level_from_which_a_leak_rises() -> None:
     assert nothing == little == MIN_GROWTH
     (verdict,) = detect_changes([[nothing] * 10 + [little] * 10 + [leak] * 3])
     assert [(change.state, change.night) for change in verdict.changes] == [("confirmed", 20)]
+
+
+def test_of_many_ranks_peaks_are_series_and_the_number_of_ranks_is_none(cli: Cli, tmp_path: Path) -> None:
+    for number in range(2):
+        for rank in range(3):
+            write_memory_night(tmp_path / "nights" / f"{number}", number, [("cache", (rank + 1) * MIB)], rank=rank)
+    ended = cli("ingest", tmp_path / "nights", "--store", tmp_path / "store", "--workload", "llm", "--rank-series", 2)
+    assert ended.code == 0
+    answer = cli("regressions", "--store", tmp_path / "store", "--all", "--scope", "memory", "--format", "json").json
+    assert {(row["metric"], row["rank_id"]) for row in answer["rows"]} == {
+        ("peak_allocated_bytes", None), ("peak_reserved_bytes", None), ("median_rank_peak_allocated_bytes", None)
+    }  # fmt: skip

@@ -98,7 +98,8 @@ def _by_device(capture: Capture, file: FoundFile, data: TableData, read: Reader)
     frame = data.frame.append_column("source_row", column_of(rows + 1, np.ones(len(rows), dtype=bool)))
     devices = _devices_of(frame, only_device_of(file, capture))
     for number in distinct(devices).tolist():
-        device, mine = None if number == _NO_DEVICE else number, devices == number
+        device = None if number == _NO_DEVICE else number
+        mine = devices == number
         events, samples = read(frame if mine.all() else frame.filter(keep_where(mine)), file)
         yield MemoryRecording(
             rank_id=capture.info.rank_of(device),

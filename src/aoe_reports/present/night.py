@@ -386,7 +386,7 @@ def _level_words(row: SeriesChange, since: str | None = None, ranks: int = 1) ->
         change = memory_change_words(row.metric, row.before, row.after)
     level = say("{what} {change}{since}{levels}", what=subject_words(row, ranks), change=change, since=_since(since), levels=_levels(row))  # fmt: skip
     owners = owners_in_words(row.memory)
-    return level if owners is None else join("; ", (level, owners))
+    return level if owners is None else say("{level}: {owners}", level=level, owners=owners)
 
 
 def _without_regression(changes: Sequence[SeriesChange], past: Collection[str]) -> str:

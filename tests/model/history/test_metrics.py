@@ -25,6 +25,10 @@ from aoe_reports.model.history.metrics import (
     ("name", "unit", "better"),
     [
         ("tokens/s", "tokens/s", "higher"),
+        ("max_memory_allocated", None, "lower"),
+        ("Peak GPU memory (MiB)", "MiB", "lower"),
+        ("peak_reserved_bytes", "bytes", "lower"),
+        ("memory_bandwidth_gb", None, None),
         ("tokens_per_s", "tokens/s", "higher"),
         ("tokens/sec/npu", "tokens/s", "higher"),
         ("output_throughput", "tokens/s", "higher"),

@@ -219,3 +219,20 @@ def test_csv_and_a_database_that_disagree_are_said_with_both_numbers(cli: Cli, t
     ]
     assert any(one.startswith("operator_memory, sum of sizes: ") for one in said)
     assert all("bytes" in one for one in said)
+
+
+def test_logs_and_recordings_of_others_stand_beside_captures(cli: Cli) -> None:
+    logs = FIXTURES / "memory" / "valid" / "server_logs"
+    found = cli("memory", logs, "--format", "json").json
+    assert {row["file"] for row in found["statements"]} == {"vllm.log", "sglang.log"}
+    assert not found["devices"]
+    assert cli("memory", logs).out.startswith("By its logs: 15.25 GiB of weights, 37.00 GiB of KV cache, ")
+    every = cli("memory", FIXTURES / "memory", "--format", "json").json
+    assert {row["component"] for row in every["devices"]} >= {"PTA+GE", "PTA", "MINDSPORE"}
+    for device in every["devices"]:
+        mine = [
+            row["size_bytes"]
+            for row in every["rows"]
+            if (row["run"], row["rank_id"]) == (device["run"], device["rank_id"])
+        ]
+        assert sum(mine) == device["peak_bytes"]

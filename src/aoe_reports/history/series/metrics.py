@@ -82,11 +82,12 @@ class _Columns:
         read = lru_cache(maxsize=65536)(metrics_in)
         identity = lru_cache(maxsize=None)(metric_series_id)
         columns: list[list[Any]] = [
-            records[name].cast(pl.String).to_list() for name in ("series_id", "model", "metrics")
+            records[name].cast(pl.String).to_list() for name in ("series_id", "model", "source", "metrics")
         ]
-        for place, (series_id, model, text) in enumerate(zip(*columns, strict=True)):
+        for place, (series_id, model, source, text) in enumerate(zip(*columns, strict=True)):
             for one in read(text):
-                self._add(place, identity(series_id, one.name), one, model)
+                if source == "foreign" or one.told.better is not None:  # other numbers of ours describe these
+                    self._add(place, identity(series_id, one.name), one, model)
         self.meanings = {
             name: meaning_of(metric, self._newest[name], declarations)
             for name, metric in dict(zip(self.ids, self.names, strict=True)).items()

@@ -6,9 +6,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from aoe_reports.model.history.causes import reason_words
-from aoe_reports.model.history.changes import AlarmBudget, OperatorChange, SeriesChange, StepAttribution
+from aoe_reports.model.history.changes import MEMORY, AlarmBudget, OperatorChange, SeriesChange, StepAttribution
+from aoe_reports.model.history.memory_words import memory_series_name
+from aoe_reports.model.history.metrics import BYTE_UNIT, GROWTH_UNIT
 from aoe_reports.model.report import Chart, Section, Waterfall
 from aoe_reports.model.rows import column, row, row_from
+from aoe_reports.model.size_units import size_unit
 from aoe_reports.model.texts import Text, capital, count_of, join, say
 from aoe_reports.present.answers import grid_of
 from aoe_reports.present.reports.incidents import apart_of, incident_sections, is_open, suspicions_section
@@ -101,15 +104,30 @@ def _counted_changes(changes: Sequence[SeriesChange], shown: Sequence[SeriesChan
 def _trend_words(trend: Trend, counted: str) -> Text:
     """A line over nights in words."""
     extremes = {"low": min(trend.values), "high": max(trend.values), "newest": trend.values[-1]}
+    known = {
+        "nights": counted,
+        "first": trend.nights[0],
+        "last": trend.nights[-1],
+        **{name: value_words(value, trend.unit) for name, value in extremes.items()},
+    }
+    what = join("", (whole_name(trend.workload), place_words(trend)))
+    if _is_of_memory(trend):
+        name = join("", (memory_series_name(trend.metric, whole_name(trend.workload)), place_words(trend)))
+        return say(
+            "{name}, {nights} from {first} to {last}, between {low} and {high}, {newest} in the newest",
+            name=name,
+            **known,
+        )
     return say(
         "{metric} of {what}, {nights} from {first} to {last}, between {low} and {high}, {newest} in the newest",
         metric=say("mean time") if trend.metric is None else whole_name(trend.metric),
-        what=join("", (whole_name(trend.workload), place_words(trend))),
-        nights=counted,
-        first=trend.nights[0],
-        last=trend.nights[-1],
-        **{name: value_words(value, trend.unit) for name, value in extremes.items()},
+        what=what,
+        **known,
     )
+
+
+def _is_of_memory(trend: Trend) -> bool:
+    return trend.metric is not None and trend.workload == f"{trend.model}/{MEMORY}"
 
 
 def trend_section(night: Night, trend: Trend) -> Section:
@@ -118,7 +136,9 @@ def trend_section(night: Night, trend: Trend) -> Section:
     counted = count_of(len(nights), "{number:,} night", "{number:,} nights")
     described = _trend_words(trend, counted)
     title = join("", (title_name(trend.workload), place_words(trend)))
-    if trend.metric is not None:
+    if _is_of_memory(trend):
+        title = join("", (memory_series_name(trend.metric, title_name(trend.workload)), place_words(trend)))
+    elif trend.metric is not None:
         title = say("{metric} of {workload}", metric=title_name(trend.metric), workload=title)
     levels: tuple[tuple[str, str, float], ...] = ()
     marked = None
@@ -152,15 +172,16 @@ def trend_section(night: Night, trend: Trend) -> Section:
     else:
         subtitle = say("Night {night}: {state}. {nights}, lower is better", **known)
     alt = say("Line chart: {what}", what=described)
+    scale, unit = size_unit(max(trend.values)) if trend.unit in {BYTE_UNIT, GROWTH_UNIT} else (1, trend.unit)
     chart = Chart(
         title=title,
         nights=nights,
-        lines={trend.workload: trend.values},
-        unit=trend.unit or "",
+        lines={trend.workload: [value / scale for value in trend.values] if scale > 1 else trend.values},
+        unit=say("{unit} per step", unit=unit) if trend.unit == GROWTH_UNIT else unit or "",
         description=alt,
         marked=marked,
         subtitle=subtitle,
-        levels=levels,
+        levels=[(first, last, level / scale) for first, last, level in levels] if scale > 1 else levels,
     )
     return Section("History", [say("{text}.", text=described)], chart=chart, figure="history")
 

@@ -9,7 +9,7 @@ from typing import Protocol
 from aoe_reports.model.documents import Cells
 from aoe_reports.model.history.causes import Named, series_name
 from aoe_reports.model.history.changes import METRICS
-from aoe_reports.model.history.metrics import BYTE_UNIT, GROWTH_UNIT, TIME_UNIT
+from aoe_reports.model.history.metrics import BYTE_UNIT, GROWTH_UNIT, MIN_GROWTH, TIME_UNIT
 from aoe_reports.model.report import Grid
 from aoe_reports.model.size_units import size_words
 from aoe_reports.model.texts import say
@@ -43,6 +43,8 @@ def value_words(value: float, unit: str | None) -> str:
         return say("{value} {unit}", value=show(value, "ms"), unit=unit)
     if unit == BYTE_UNIT:
         return size_words(value)
+    if unit == GROWTH_UNIT and value <= MIN_GROWTH:
+        return say("at most {size} per step", size=size_words(MIN_GROWTH))
     if unit == GROWTH_UNIT:
         return say("{size} per step", size=size_words(value))
     number = f"{value:,.6g}"

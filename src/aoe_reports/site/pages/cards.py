@@ -225,7 +225,15 @@ def _about(model: _Model, lead: SeriesFacts, text: Texts) -> list[str]:
     """Levels before and after, the interval of the change, the part and the ranks."""
     row = lead.row
     is_changed = model.group is not None and not model.of_operators
-    part = str(row.metric) if row.scope in METRICS else "" if row.scope in WHOLE else row.workload
+    part = (
+        text.series(row)
+        if row.scope == MEMORY
+        else str(row.metric)
+        if row.scope in METRICS
+        else ""
+        if row.scope in WHOLE
+        else row.workload
+    )
     values = [one for one in (row.before, row.after) if one is not None] if is_changed else [float(lead.values[-1])]
     levels = " → ".join(text.translated(value_words(value, row.unit)) for value in values)
     is_sure = is_changed and row.ci_low is not None

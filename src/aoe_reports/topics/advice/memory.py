@@ -112,7 +112,7 @@ MEMORY_RULES = (
         "memory-leak",
         say("memory that grows by the same in each step"),
         "What each step keeps adds up until nothing is left, however large the device is",
-        say("same as `memory`: never released in any later step, at least 5 steps, 95 % interval"),
+        say("same as `memory`: never released in any later step, at least 5 steps, 95% interval"),
         (),
         _leaks,
     ),

@@ -262,6 +262,9 @@ EVIDENCE = frozenset(
         "slower operators", "small kernels", "source", "source rank", "span", "step", "state", "steps", "tail", "task before longest gap",
         "task behind longest gap", "task type", "tasks", "times median", "identified by", "transport", "used cores share", "usual blocks", "usual calls",
         "usual mean", "usual shapes", "waited", "waited in call",
+        # of memory
+        "allocations", "at least", "at most", "at once", "excess", "first step", "held", "in use", "largest owner", "last step", "of largest owner",
+        "per step", "reserved", "reserved in vain", "share of peak", "size", "times", "unusable",
     }
 )  # fmt: skip
 """Names of evidence as people read them."""

@@ -6,7 +6,7 @@ A peak is taken apart exactly: what is alive of the recorded allocations, what w
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from types import MappingProxyType
@@ -48,9 +48,13 @@ MEASURES = ("allocated", "reserved", "active")
 PROFILER_SOURCES = ("operator_memory", "memory_record", "npu_mem", "npu_module_mem")
 """Files of one profiler, which complete each other; any other source has its own allocations and samples."""
 _BEFORE_AND_AFTER = -(2**63), 2**63 - 1
+_AT_ONCE = 1 << 20
+"""So many samples are looked at at a time."""
 _COMMUNICATION = frozenset({"HCCL", "HCCP"})
 """Components whose memory holds what is sent and received."""
-_OTHER_POOLS = "+GE"
+_MOMENTS = (("allocation", "allocated_ns"), ("release", "released_ns"))
+_GE = "GE"
+_OTHER_POOLS = f"+{_GE}"
 """What the name of a sum over the allocators of a framework and of GE ends with."""
 
 
@@ -126,19 +130,23 @@ class Samples:
 
     def nearest(self, measure: str, time: int) -> int:
         """The last value until that time, or the first of all."""
-        values, known = self.measures[measure]
         until = self.at(measure, time)
-        return int(values[known][0]) if until is None else until
+        return int(self.known(measure)[1][0]) if until is None else until
 
     def at(self, measure: str, time: int) -> int | None:
         """The last value until that time."""
+        times, values = self.known(measure)
+        place = int(np.searchsorted(times, time, side="right")) - 1
+        return int(values[place]) if place >= 0 else None
+
+    def known(self, measure: str) -> tuple[Ints, Ints]:
+        """(times, values) of those that have a value."""
         values, known = self.measures[measure]
-        place = int(np.searchsorted(self.times[known], time, side="right")) - 1
-        return int(values[known][place]) if place >= 0 else None
+        return (self.times, values) if known.all() else (self.times[known], values[known])
 
 
 def _highest(times: Ints, values: Ints, known: Mask, steps: StepTimes) -> Level:
-    place = int(np.argmax(np.where(known, values, _BEFORE_AND_AFTER[0])))
+    place = int(np.argmax(values if known.all() else np.where(known, values, _BEFORE_AND_AFTER[0])))
     time = int(times[place])
     return Level(size_bytes=int(values[place]), at_ns=time, step=steps.at(time))
 
@@ -157,11 +165,10 @@ class Allocations:
     @classmethod
     def of(cls, frame: pa.Table) -> Allocations:
         """Memory is free for others as soon as it is released or reusable, whichever the source names first."""
-        sizes, known = integers(frame["size_bytes"])
         first, last = _BEFORE_AND_AFTER
-        begins = _or_else(frame["allocated_ns"], first)
         ends = np.minimum(_or_else(frame["released_ns"], last), _or_else(frame["reusable_ns"], last))
-        return cls(frame, np.where(known, sizes, 0), begins, ends, ends)
+        begins = _or_else(frame["allocated_ns"], first)
+        return cls(frame, _or_else(frame["size_bytes"], 0), begins, ends, ends)
 
     @classmethod
     def none(cls) -> Allocations:
@@ -175,7 +182,11 @@ class Allocations:
 
     def counted_at(self, times: Ints) -> Ints:
         """How much of them the recorded sum counts at each of these times."""
-        return _sums_until(self.begins, self.sizes, times) - _sums_until(self.counted_until, self.sizes, times)
+        counted: Ints = np.zeros(len(times), dtype=np.int64)
+        _add_until(counted, self.begins, self.sizes, times)
+        np.negative(counted, out=counted)
+        _add_until(counted, self.counted_until, self.sizes, times)
+        return np.negative(counted, out=counted)
 
     def counted_late(self, time: int) -> dict[str, int]:
         """How much each component still counts at that time of what it has released."""
@@ -188,30 +199,27 @@ class Allocations:
         }
 
     def where_it_fits(self) -> Allocations:
-        """The same, with the way to count that fits the sums beside each component's releases.
+        """The same, with the way to count that fits the sums beside the releases of GE.
 
         GE of CANN 8 records its sum before each release, and so counts what is released until its next allocation or release.
         """
-        until = self.counted_until.copy()
-        component, _ = codes(self.frame["component"])
-        for _, places in places_by(component):
-            mine = self.among(places)
-            late = replace(mine, counted_until=_next_times(mine.begins, mine.ends))
-            if late.misfit() < mine.misfit():
-                until[places] = late.counted_until
+        of_ge = coded_in(codes(self.frame["component"]), {_GE})
+        if not of_ge.any():
+            return self
+        sizes, begins, ends = self.sizes[of_ge], self.begins[of_ge], self.ends[of_ge]
+        frame = self.frame.filter(keep_where(of_ge))
+        at_once = Allocations(frame, sizes, begins, ends, ends)
+        late = replace(at_once, counted_until=_next_times(begins, ends))
+        if late.misfit() >= at_once.misfit():
+            return self
+        until = self.ends.copy()
+        until[of_ge] = late.counted_until
         return replace(self, counted_until=until)
-
-    def among(self, places: Ints | Mask) -> Allocations:
-        """Some of them."""
-        some = np.zeros(len(self.sizes), dtype=bool)
-        some[places] = True
-        columns = (self.sizes, self.begins, self.ends, self.counted_until)
-        return Allocations(self.frame.filter(keep_where(some)), *(column[some] for column in columns))
 
     def misfit(self) -> int:
         """How much of the changes of the sums that stand beside them is not explained."""
         return sum(
-            exact_sum(np.abs(np.diff(balance_of(sums, self).unexplained)))
+            balance_of(sums, self, 0).unexplained_changes
             for sums in _by_component("", sums_beside(self.frame))
             if sums.has("allocated")
         )
@@ -228,45 +236,63 @@ def _or_else(column: pa.ChunkedArray, otherwise: int) -> Ints:
     return values if known.all() else np.where(known, values, otherwise)
 
 
-def _sums_until(times: Ints, sizes: Ints, wanted: Ints) -> Ints:
-    """The sum of the sizes until each wanted time, the time itself included."""
-    order = np.argsort(times, kind="stable")
-    sums: Ints = np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(sizes[order])])
-    return sums[np.searchsorted(times[order], wanted, side="right")]
+def _add_until(to: Ints, times: Ints, sizes: Ints, wanted: Ints) -> None:
+    """Add the sum of the sizes until each wanted time, the time itself included."""
+    if (times[1:] < times[:-1]).any():
+        order = np.argsort(times, kind="stable")
+        times, sizes = times[order], sizes[order]
+    sums = np.zeros(len(sizes) + 1, dtype=np.int64)
+    np.cumsum(sizes, out=sums[1:])
+    for start in range(0, len(wanted), _AT_ONCE):
+        some = slice(start, start + _AT_ONCE)
+        to[some] += sums[np.searchsorted(times, wanted[some], side="right")]
 
 
 @dataclass(frozen=True, slots=True)
 class Balance:
-    """The recorded sum of a pool at its last sample of each time, and what explains it."""
+    """How far the recorded sum of a pool is explained, and what was held since before the recording at one time.
 
-    times: Ints
-    recorded: Ints
-    alive: Ints
+    That only falls, as older memory is released, and is never below 0; a recorded sum that rises without an allocation is not explained.
+    """
 
-    @property
-    def held_before(self) -> Ints:
-        """What must have been held since before the recording: it only falls, as older memory is released, and is never below 0."""
-        return np.maximum(np.minimum.accumulate(self.recorded - self.alive), 0)
-
-    @property
-    def unexplained(self) -> Ints:
-        """What neither the recorded allocations nor older memory explains."""
-        return self.recorded - self.alive - self.held_before
+    held_before: int
+    unexplained_changes: int
+    """Sum of all changes, up and down, of what is not explained."""
+    changes: int
+    """The same of the recorded sum."""
 
     @property
     def explained(self) -> float:
         """The share of all changes of the recorded sum that is explained."""
-        changes = exact_sum(np.abs(np.diff(self.recorded)))
-        wrong = exact_sum(np.abs(np.diff(self.unexplained)))
-        return max(0.0, 1 - wrong / changes) if changes else float(not wrong)
+        if not self.changes:
+            return float(not self.unexplained_changes)
+        return max(0.0, 1 - self.unexplained_changes / self.changes)
 
 
-def balance_of(samples: Samples, allocations: Allocations) -> Balance:
-    """The recorded sums of a pool against its allocations."""
-    values, known = samples.measures["allocated"]
-    times, values = samples.times[known], values[known]
+def balance_of(samples: Samples, allocations: Allocations, at_ns: int) -> Balance:
+    """The recorded sums of a pool, the last of each time, against its allocations; block by block, as there may be many."""
+    times, recorded = samples.known("allocated")
     last = np.append(times[1:] != times[:-1], True)[: len(times)]
-    return Balance(times[last], values[last], allocations.counted_at(times[last]))
+    if not last.all():
+        times, recorded = times[last], recorded[last]
+    alive = allocations.counted_at(times)
+    asked = int(np.searchsorted(times, at_ns, side="right")) - 1
+    held_before, least, before = 0, _BEFORE_AND_AFTER[1], 0
+    changes = unexplained_changes = 0
+    for start in range(0, len(times), _AT_ONCE):
+        sums = recorded[start : start + _AT_ONCE]
+        beyond = sums - alive[start : start + _AT_ONCE]
+        lowest = np.minimum(np.minimum.accumulate(beyond), least)
+        held = np.maximum(lowest, 0)
+        unexplained = beyond - held
+        first = start - 1 if start else 0
+        changes += exact_sum(np.abs(np.diff(recorded[first : start + _AT_ONCE])))
+        unexplained_changes += exact_sum(np.abs(np.diff(unexplained)))
+        unexplained_changes += abs(int(unexplained[0]) - before) if start else 0
+        if start <= asked < start + len(held):
+            held_before = int(held[asked - start])
+        least, before = int(lowest[-1]), int(unexplained[-1])
+    return Balance(held_before, unexplained_changes, changes)
 
 
 class DevicePeak:
@@ -275,7 +301,7 @@ class DevicePeak:
     def __init__(
         self, recordings: Sequence[MemoryRecording], every: Sequence[Samples], pool: Samples, level: Level
     ) -> None:
-        self._recordings, self._every, self._pool, self._level = recordings, every, pool, level
+        self._recordings, self._every, self.pool, self._level = recordings, every, pool, level
         self._explains = pool.measure == "allocated"
         self._allocations = allocations_of(recordings, pool) if self._explains else Allocations.none()
         self._alive = self._allocations.alive_at(level.at_ns)
@@ -301,17 +327,45 @@ class DevicePeak:
         times = distinct(self._allocations.begins[self._alive])
         return times[times > _BEFORE_AND_AFTER[0]]
 
+    def disagreeing(self) -> Iterator[tuple[str, tuple[str, int], tuple[str, int]]]:
+        """(component, (source, its peak), (another source, its peak)) where two sources of one profiler contradict each other.
+
+        The process is sampled by both of its sources at the same times; sums beside allocations are some of the samples of memory_record.
+        """
+        processes = [one for one in self._every if one.scope == "process" and one.source in PROFILER_SOURCES]
+        for one, other in pairwise(processes):
+            peaks = _peak(one, "reserved"), _peak(other, "reserved")
+            if peaks[0] != peaks[1]:
+                yield one.component, (one.source, peaks[0]), (other.source, peaks[1])
+        for samples in self._every:
+            if samples.source == "memory_record" and samples.has("allocated"):
+                sampled = _peak(samples, "allocated")
+                beside = self._highest_beside(samples)
+                if beside is not None and beside > sampled:
+                    yield samples.component, ("operator_memory", beside), (samples.source, sampled)
+
+    def _highest_beside(self, samples: Samples) -> int | None:
+        """The highest sum beside allocations of a component while it was sampled."""
+        found = []
+        for events in (one.events for one in self._recordings if one.source == "operator_memory"):
+            mine = coded_in(codes(events["component"]), {samples.component})
+            for when, time in _MOMENTS:
+                (times, timed), (sums, known) = integers(events[time]), integers(events[f"{when}_allocated_bytes"])
+                inside = mine & timed & known & (times >= samples.times[0]) & (times <= samples.times[-1])
+                found += [int(sums[inside].max())] if inside.any() else []
+        return max(found, default=None)
+
     def memory(
         self, steps: StepTimes, running: Sequence[str] = (), modules: Mapping[int, str] = MappingProxyType({})
     ) -> DeviceMemory:
         """The memory of the device; `modules` says in which module the program was at some times of allocation."""
-        pool, every = self._pool, self._every
+        pool, every = self.pool, self._every
         peak = replace(self._level, step=steps.at(self.at_ns))
         owners: tuple[Owner, ...] = ()
         explained = 0.0
         if self._explains:
-            balance = balance_of(pool, self._allocations)
-            owners = owners_at(peak, balance, self._allocations, self._alive, modules)
+            balance = balance_of(pool, self._allocations, self.at_ns)
+            owners = owners_at(peak, balance.held_before, self._allocations, self._alive, modules)
             explained = balance.explained
         process = next((one for one in every if one.scope == "process" and one.has("reserved")), None)
         unusable = max((one.unusable_bytes for one in self._recordings if one.unusable_bytes is not None), default=None)
@@ -346,12 +400,10 @@ def device_memory(recordings: Sequence[MemoryRecording], steps: StepTimes) -> De
 
 
 def owners_at(
-    peak: Level, balance: Balance, allocations: Allocations, alive: Mask, modules: Mapping[int, str]
+    peak: Level, before: int, allocations: Allocations, alive: Mask, modules: Mapping[int, str]
 ) -> tuple[Owner, ...]:
-    """Who holds a peak, the largest first; their sizes add up to it exactly."""
+    """Who holds a peak, the largest first; their sizes add up to it exactly. `before` is what was held since before the recording."""
     owners = _grouped(allocations, alive, modules)
-    place = int(np.searchsorted(balance.times, peak.at_ns, side="right")) - 1
-    before = int(balance.held_before[place])
     late = allocations.counted_late(peak.at_ns)
     rest = peak.size_bytes - exact_sum(allocations.sizes[alive]) - before - sum(late.values())
     if before:
@@ -449,12 +501,11 @@ def pool_to_explain(every: Sequence[Samples]) -> Samples:
 
 
 def _importance(samples: Samples) -> tuple[bool, bool, bool, int]:
-    values, known = samples.measures[samples.measure]
     return (
         samples.measure == "allocated",
         samples.component.endswith(_OTHER_POOLS),
-        samples.component not in {"GE", "WORKSPACE"},
-        int(values[known].max()),
+        samples.component not in {_GE, "WORKSPACE"},
+        _peak(samples, samples.measure),
     )
 
 
@@ -476,8 +527,14 @@ def allocations_of(recordings: Sequence[MemoryRecording], pool: Samples) -> Allo
     mine = [one.events for one in recordings if _family(one.source) == _family(pool.source) and one.events.num_rows]
     frame = pa.concat_tables(mine) if mine else recordings[0].events.slice(0, 0)
     if not pool.component.endswith(_OTHER_POOLS):
-        frame = frame.filter(keep_where(coded_in(codes(frame["component"]), {pool.component})))
+        frame = _of_components(frame, {pool.component})
     return Allocations.of(frame).where_it_fits()
+
+
+def _of_components(events: pa.Table, components: Collection[str]) -> pa.Table:
+    """The allocations of some components; a copy only where there are others."""
+    chosen = coded_in(codes(events["component"]), components)
+    return events if chosen.all() else events.filter(keep_where(chosen))
 
 
 def _family(source: str) -> str:
@@ -495,8 +552,9 @@ def samples_of(recordings: Sequence[MemoryRecording]) -> list[Samples]:
     for source, mine in lists_by_key((one.source, one) for one in recordings).items():
         events = [one.events for one in mine if one.events.num_rows]
         if events:
-            sums = _by_component(source, sums_beside(pa.concat_tables(events)))
-            found += [one for one in sums if (_family(source), one.component) not in known]
+            frame = pa.concat_tables(events)
+            others = {one for one in codes(frame["component"])[1] if (_family(source), one) not in known}
+            found += _by_component(source, sums_beside(_of_components(frame, others))) if others else []
     return found
 
 
@@ -511,7 +569,7 @@ def sums_beside(events: pa.Table) -> pa.Table:
                 **{f"{what}_bytes": events[f"{when}_{what}_bytes"] for what in MEASURES},
             }
         )
-        for when, time in (("allocation", "allocated_ns"), ("release", "released_ns"))
+        for when, time in _MOMENTS
     ]
     return pa.concat_tables(parts)
 
@@ -520,17 +578,25 @@ def _by_component(source: str, frame: pa.Table) -> list[Samples]:
     (component, components), (scope, scopes) = codes(frame["component"]), codes(frame["scope"])
     times, timed = integers(frame["sampled_ns"])
     columns = {what: integers(frame[f"{what}_bytes"]) for what in MEASURES}
-    recorded = np.logical_or.reduce([known for _, known in columns.values()])
+    usable = timed & np.logical_or.reduce([known for _, known in columns.values()])
     found = []
     for number, places in places_by(component):
-        rows = places[(timed & recorded)[places]]
+        rows = places[usable[places]]
         if not number or not len(rows):
             continue
-        rows = rows[np.argsort(times[rows], kind="stable")]
-        measures = {what: (values[rows], known[rows]) for what, (values, known) in columns.items()}
         inside = _word(scopes, int(scope[rows[0]])) or "allocator"
-        found.append(Samples(source, inside, components[number - 1], times[rows], measures))
+        chosen = _in_order(rows, times)
+        measures = {what: (values[chosen], known[chosen]) for what, (values, known) in columns.items()}
+        found.append(Samples(source, inside, components[number - 1], times[chosen], measures))
     return found
+
+
+def _in_order(rows: Ints, times: Ints) -> Ints | slice:
+    """Some rows in the order of their times; a slice, of which nothing is copied, where these are all and in order."""
+    mine = times[rows]
+    if (mine[1:] < mine[:-1]).any():
+        return rows[np.argsort(mine, kind="stable")]
+    return slice(None) if len(rows) == len(times) else rows
 
 
 def _pool(samples: Samples, steps: StepTimes) -> PoolMemory:
@@ -551,28 +617,5 @@ def missing_of(events: pa.Table, name: str) -> tuple[int, int]:
     return int(missing.sum()), exact_sum(integers(events["size_bytes"])[0][missing])
 
 
-def disagreeing(recordings: Sequence[MemoryRecording]) -> Iterator[tuple[str, tuple[str, int], tuple[str, int]]]:
-    """(component, (source, its peak), (another source, its peak)) where two sources of one profiler contradict each other.
-
-    The process is sampled by both of its sources at the same times; sums beside allocations are some of the samples of memory_record.
-    """
-    every = samples_of(recordings)
-    processes = [one for one in every if one.scope == "process" and one.source in PROFILER_SOURCES]
-    for one, other in pairwise(processes):
-        peaks = _peak(one, "reserved"), _peak(other, "reserved")
-        if peaks[0] != peaks[1]:
-            yield one.component, (one.source, peaks[0]), (other.source, peaks[1])
-    sampled = {one.component: one for one in every if one.source == "memory_record" and one.has("allocated")}
-    for events in (one.events for one in recordings if one.source == "operator_memory" and one.events.num_rows):
-        for sums in _by_component("operator_memory", sums_beside(events)):
-            samples = sampled.get(sums.component)
-            if samples is None or not sums.has("allocated") or not sums.overlaps(samples):
-                continue
-            beside, of_samples = _peak(sums, "allocated"), _peak(samples, "allocated")
-            if beside > of_samples:
-                yield sums.component, (sums.source, beside), (samples.source, of_samples)
-
-
 def _peak(samples: Samples, measure: str) -> int:
-    values, known = samples.measures[measure]
-    return int(values[known].max())
+    return int(samples.known(measure)[1].max())

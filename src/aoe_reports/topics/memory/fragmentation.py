@@ -12,18 +12,22 @@ from aoe_reports.model.topics.memory import Fragmentation
 def fragmentation_of(samples: pa.Table, unusable_bytes: int | None) -> Fragmentation | None:
     """Of one pool, by its samples as MEMORY_SAMPLE; None where what is reserved, or in use, is not recorded."""
     (reserved, has_reserved), (used, has_used) = integers(samples["reserved_bytes"]), _in_use(samples)
-    both = np.flatnonzero(has_reserved & has_used)
-    if not len(both):
+    both = has_reserved & has_used
+    if not both.any():
         return None
     times, _ = integers(samples["sampled_ns"])
-    both = both[np.argsort(times[both], kind="stable")]
-    reserved, used = reserved[both], used[both]
+    if not both.all():
+        times, reserved, used = times[both], reserved[both], used[both]
+    if (times[1:] < times[:-1]).any():
+        order = np.argsort(times, kind="stable")
+        times, reserved, used = times[order], reserved[order], used[order]
     highest = int(reserved.argmax())
-    taken, wanted = np.diff(reserved), np.diff(used)
-    in_vain = (taken > 0) & (wanted > 0) & (wanted <= (reserved - used)[:-1])
+    rises = np.flatnonzero((reserved[1:] > reserved[:-1]) & (used[1:] > used[:-1]))
+    taken, wanted = reserved[rises + 1] - reserved[rises], used[rises + 1] - used[rises]
+    in_vain = wanted <= reserved[rises] - used[rises]
     return Fragmentation(
         reserved_bytes=int(reserved[highest]),
-        at_ns=int(times[both[highest]]),
+        at_ns=int(times[highest]),
         used_bytes=int(used[highest]),
         excess_bytes=int(reserved[highest] - used.max()),
         in_vain_bytes=int(taken[in_vain].sum()),

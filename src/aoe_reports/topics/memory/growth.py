@@ -131,15 +131,16 @@ def _lasting(events: pa.Table, bounds: Ints) -> _Lasting:
 
 def _floors(samples: pa.Table, column: str, bounds: Ints) -> Ints | None:
     """Least value in each step, from that at its start on: what is held for part of a step only is not in it. None where nothing is recorded."""
-    recorded = samples.filter(samples[column].is_valid())
+    recorded = samples.filter(samples[column].is_valid()) if samples[column].null_count else samples
     times, values = integers(recorded["sampled_ns"])[0], integers(recorded[column])[0]
     if not len(times):
         return None
-    order = np.argsort(times, kind="stable")
-    at = np.searchsorted(times[order], bounds, side="right")
+    if (times[1:] < times[:-1]).any():
+        order = np.argsort(times, kind="stable")
+        times, values = times[order], values[order]
+    at = np.searchsorted(times, bounds, side="right")
     starts = np.maximum(at[:-1] - 1, 0)
     ends = np.maximum(at[1:], starts + 1)
-    values = values[order]
     return np.asarray([values[start:end].min() for start, end in zip(starts, ends, strict=True)], dtype=np.int64)
 
 

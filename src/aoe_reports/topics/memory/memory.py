@@ -13,6 +13,8 @@ from aoe_reports.model.rows import US, Rows, column, row
 from aoe_reports.model.texts import N_, say
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from aoe_reports.formats.sources.discovery import Discovery
     from aoe_reports.model.pictures.memory import MemoryPicture
     from aoe_reports.model.topics.memory import (
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
         Owner,
         PoolMemory,
         Repeated,
+        Statement,
     )
     from aoe_reports.topics.memory.reading import ReadDevice
     from aoe_reports.topics.memory.static import GraphMemory
@@ -188,6 +191,21 @@ class ProcessRow:
 
 
 @row
+class StatementRow:
+    """What a line of a log says of memory."""
+
+    run: str = column("Run")
+    """The folder of the log."""
+    rank_id: int | None = column("Rank", "integer")
+    name: str = column("What")
+    size_bytes: int | None = column("Size", "size")
+    value: float | None = column("Value", "number")
+    """Where it is no size."""
+    file: str = column("File", detail=True)
+    line: int = column("Line", "integer", detail=True)
+
+
+@row
 class StaticRow:
     """An operator that holds memory of a graph of static shapes where most of it is held at a time."""
 
@@ -238,6 +256,7 @@ class Memory(Question[MemoryOptions, MemoryPart]):
         ("process", ProcessRow),
         ("pools", PoolRow),
         ("static", StaticRow),
+        ("statements", StatementRow),
     )
     form_help = "Output format; csv has only the owners of the peaks."
     nothing = "no memory of a device is recorded here"
@@ -250,6 +269,16 @@ class Memory(Question[MemoryOptions, MemoryPart]):
         runs = super().units(files, asked)
         others = memory_captures(files)
         return [*runs, *(Unit(capture=one, run=str(one.root), number=len(runs) + n) for n, one in enumerate(others))]
+
+    def prepare(self, files: Discovery, asked: Request[MemoryOptions]) -> list[StatementRow]:
+        """What logs say, which are no captures."""
+        from aoe_reports.formats.memory_files import statements_of, states_memory
+
+        rows: list[StatementRow] = []
+        for file in filter(states_memory, files.files):
+            with asked.notes.where_unreadable(file.path):
+                rows += [_statement(file.path, one) for one in statements_of(file)]
+        return [one for one in rows if asked.options.rank in {None, one.rank_id}]
 
     def map_unit(self, unit: Unit, asked: Request[MemoryOptions]) -> MemoryPart:
         """The memory of each device of a capture."""
@@ -292,7 +321,6 @@ class Memory(Question[MemoryOptions, MemoryPart]):
         from aoe_reports.topics.memory.memory_of_ranks import sections_of
         from aoe_reports.topics.memory.words import headline_of, sentences_of, sentences_of_process
 
-        del asked
         owners = [one for _, part in parts for one in part.owners]
         devices = [one for _, part in parts for one in part.devices]
         growth = [one for _, part in parts for one in part.growth]
@@ -355,18 +383,39 @@ class Memory(Question[MemoryOptions, MemoryPart]):
                 of_runs=True,
                 place=7,
             ),
+            Rows(
+                type=StatementRow,
+                rows=asked.context,
+                key="statements",
+                title=say("What logs say"),
+                of_runs=True,
+                place=8,
+            ),
         )
         pictures = [one for _, part in parts for one in part.pictures]
         return Finished(
             tables=tables,
             sections=sections_of(devices, tables),
-            headline=headline_of(devices, owners, growth),
+            headline=headline_of(devices, owners, growth, asked.context),
             picture=max(pictures, key=lambda one: one.peak_bytes, default=None),
         )
 
 
 memory = asking(Memory(), MemoryOptions)
 """What the memory of devices below some paths peaked at, and who held it: `memory([path]).table("devices")`."""
+
+
+def _statement(path: Path, one: Statement) -> StatementRow:
+    is_size = one.name.endswith("_bytes")
+    return StatementRow(
+        run=str(path.parent),
+        rank_id=one.rank_id,
+        name=one.name.removesuffix("_bytes"),
+        size_bytes=round(one.value) if is_size else None,
+        value=None if is_size else one.value,
+        file=path.name,
+        line=one.line,
+    )
 
 
 def _device(run: str, read: ReadDevice) -> DeviceRow:

@@ -17,7 +17,7 @@ from aoe_reports.model.pictures.memory import (
 )
 from aoe_reports.model.texts import Text, count_of, join, say
 from aoe_reports.model.topics.memory import DeviceMemory, Owner
-from aoe_reports.topics.memory.facts import Samples, pool_to_explain, samples_of
+from aoe_reports.topics.memory.facts import Samples
 from aoe_reports.topics.memory.words import name_of
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ _PEAKS: tuple[Measure, ...] = ("allocated", "reserved", "active")
 
 def picture_of(read: ReadDevice) -> MemoryPicture:
     """Curves of the component, the steps that overlap them, and the owners of its peak."""
-    samples, device = pool_to_explain(samples_of(read.recordings)), read.memory
+    samples, device = read.peak.pool, read.memory
     begin, end = int(samples.times[0]), int(samples.times[-1])
     steps = (span for span in read.steps.spans if span.end_ns > begin and span.start_ns <= end)
     return MemoryPicture(

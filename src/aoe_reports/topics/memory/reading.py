@@ -47,6 +47,7 @@ class ReadDevice:
     steps: StepTimes
     steps_of: StepSource
     memory: DeviceMemory
+    peak: DevicePeak
 
     @property
     def has_clock(self) -> bool:
@@ -75,18 +76,13 @@ def devices_of(
         peaks = {place: peak for place in peaks if (peak := DevicePeak.of(by_place[place], span)) is not None}
         ranges = _host_ranges(capture, notes, peaks.values())
     modules = ranges.modules()
-    return [
-        ReadDevice(
-            tuple(by_place[place]),
-            steps,
-            steps_of,
-            replace(
-                peaks[place].memory(steps, ranges.open_at(peaks[place].at_ns), modules),
-                allocation_calls=ranges.allocation_calls(),
-            ),
-        )
-        for place in sorted(peaks, key=lambda place: tuple(-1 if one is None else one for one in place))
-    ]
+    calls = ranges.allocation_calls() if len(by_place) == 1 else ()  # of several devices nothing says which they serve
+    found = []
+    for place in sorted(peaks, key=lambda place: tuple(-1 if one is None else one for one in place)):
+        peak = peaks[place]
+        memory = replace(peak.memory(steps, ranges.open_at(peak.at_ns), modules), allocation_calls=calls)
+        found.append(ReadDevice(tuple(by_place[place]), steps, steps_of, memory, peak))
+    return found
 
 
 def memory_of(capture: Capture, notes: Notes, steps: Callable[[], StepTimes]) -> list[DeviceMemory]:

@@ -7,10 +7,10 @@ from collections.abc import Iterator, Sequence
 from aoe_reports.model.findings import Finding
 from aoe_reports.model.rank_spread import MIN_RANKS
 from aoe_reports.model.size_units import exact_size, size_words
-from aoe_reports.model.texts import Text, count_of, join, say
+from aoe_reports.model.texts import N_, Text, count_of, join, say
 from aoe_reports.model.topics.memory import Owner
-from aoe_reports.topics.memory.facts import PROFILER_SOURCES, disagreeing, missing_of
-from aoe_reports.topics.memory.memory import DeviceRow, GrowthRow, OwnerRow
+from aoe_reports.topics.memory.facts import PROFILER_SOURCES, missing_of
+from aoe_reports.topics.memory.memory import DeviceRow, GrowthRow, OwnerRow, StatementRow
 from aoe_reports.topics.memory.reading import ReadDevice
 from aoe_reports.topics.rules import MEMORY_DISAGREES, MEMORY_OPEN, MEMORY_UNEXPLAINED
 
@@ -29,10 +29,15 @@ def name_of(owner: Owner) -> str:
     return say("{name} (before the recording)", name=owner.name) if owner.since_before else owner.name
 
 
-def headline_of(devices: Sequence[DeviceRow], owners: Sequence[OwnerRow], growth: Sequence[GrowthRow]) -> str:
+def headline_of(
+    devices: Sequence[DeviceRow],
+    owners: Sequence[OwnerRow],
+    growth: Sequence[GrowthRow],
+    statements: Sequence[StatementRow],
+) -> str:
     """The highest peak, and the largest parts of it; what leaks."""
     if not devices:
-        return ""
+        return _of_logs(statements)
     most = max(devices, key=lambda device: device.peak_bytes)
     where = (most.run, most.rank_id, most.device_id)
     mine = [one for one in owners if (one.run, one.rank_id, one.device_id) == where and one.share >= _IN_WORDS]
@@ -48,6 +53,25 @@ def headline_of(devices: Sequence[DeviceRow], owners: Sequence[OwnerRow], growth
     first = say("{peak}: {told}.", peak=peak, told=told) if told else say("{peak}.", peak=peak)
     leaks = [one for one in growth if one.meaning == "leak"]
     return join(" ", [first, _of_leak(leaks)]) if leaks else first
+
+
+def _of_logs(statements: Sequence[StatementRow]) -> str:
+    """The largest of each size that tells most, where nothing but logs is here."""
+    largest: dict[str, int] = {}
+    for one in statements:
+        if one.name in _LOGGED and one.size_bytes is not None:
+            largest[one.name] = max(largest.get(one.name, 0), one.size_bytes)
+    parts = [say(_LOGGED[name], size=size_words(largest[name])) for name in _LOGGED if name in largest]
+    return say("By its logs: {parts}.", parts=join(", ", parts)) if parts else ""
+
+
+_LOGGED = N_(
+    {
+        "weights": "{size} of weights",
+        "kv_cache": "{size} of KV cache",
+        "failed_allocation": "an allocation of {size} failed",
+    }
+)
 
 
 def _of_leak(leaks: Sequence[GrowthRow]) -> Text:
@@ -172,7 +196,7 @@ def _of_open_ends(read: ReadDevice) -> Iterator[Finding]:
 
 def _of_sources(read: ReadDevice) -> Iterator[Finding]:
     """Peaks of the same component in two sources, which differ."""
-    for name, first, second in disagreeing(read.recordings):
+    for name, first, second in read.peak.disagreeing():
         yield MEMORY_DISAGREES.found(
             _path(read),
             say(

@@ -1,0 +1,147 @@
+"""What rules say of the memory of a device, and that they say nothing without evidence."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from commandline import FIXTURES, Cli
+from planted_memory import MIB, planted, write_planted
+
+from aoe_reports.engine.captures import find_captures
+from aoe_reports.engine.question import Notes
+from aoe_reports.facts.bounds import StepShares
+from aoe_reports.formats.sources.discovery import discover
+from aoe_reports.model.topics.memory import DeviceMemory, Fragmentation, Growth, Kind, Level, Owner, Repeated
+from aoe_reports.topics.advice.advice import Advice, Facts
+from aoe_reports.topics.advice.registry import find_advice
+from aoe_reports.topics.memory.reading import devices_of
+
+SHARES = StepShares(rank_id=0, device_id=0, steps=1, step_ns=1000, computing_ns=900, source="tasks")
+PEAK = 1000 * MIB
+
+
+def _memory(**parts: Any) -> DeviceMemory:
+    plain = DeviceMemory(
+        rank_id=0,
+        device_id=0,
+        pools=(),
+        peak_pool="PTA",
+        peak=Level(size_bytes=PEAK, at_ns=0, step=1),
+        running=(),
+        owners=(),
+        reserved_at_peak=None,
+        active_at_peak=None,
+        unusable_bytes=None,
+        explained=1.0,
+        growth=(),
+    )
+    return replace(plain, **parts)
+
+
+def _advice(memory: DeviceMemory | None) -> list[Advice]:
+    return [one for one in find_advice(Facts(SHARES, memory=memory)) if one.rule.startswith("memory-")]
+
+
+def _fragmentation(**parts: int | None) -> Fragmentation:
+    plain = Fragmentation(
+        reserved_bytes=PEAK,
+        at_ns=0,
+        used_bytes=PEAK // 2,
+        excess_bytes=PEAK // 2,
+        in_vain_bytes=0,
+        in_vain=0,
+        unusable_bytes=None,
+    )
+    return replace(plain, **parts)
+
+
+def _owner(kind: Kind | None, size: int) -> Owner:
+    return Owner(name="aten::mm", kind=kind, module="Linear_0", size_bytes=size, allocations=2, largest_bytes=size)
+
+
+def _leak(owner: str | None, size: float) -> Growth:
+    return Growth(owner=owner, meaning="leak", bytes_per_step=size, low=size, high=size, first_step=3, last_step=9)
+
+
+@pytest.mark.parametrize(
+    ("parts", "size"),
+    [
+        ({"in_vain_bytes": 5, "in_vain": 1}, PEAK // 2),
+        ({"unusable_bytes": PEAK // 5}, PEAK // 5),
+        ({"unusable_bytes": PEAK // 20}, None),
+        ({"in_vain_bytes": 5, "in_vain": 1, "excess_bytes": PEAK // 20}, None),
+        ({}, None),
+    ],
+    ids=["in vain", "unusable", "little is unusable", "little is lost", "only larger once"],
+)
+def test_fragmentation_needs_evidence_and_a_size(parts: dict[str, int], size: int | None) -> None:
+    found = _advice(_memory(fragmentation=_fragmentation(**parts)))
+    assert [(one.rule, one.size_bytes, one.saving_ns) for one in found] == (
+        [] if size is None else [("memory-fragmentation", size, None)]
+    )
+
+
+def test_a_leak_of_owners_is_not_said_again_of_the_pool() -> None:
+    found = _advice(_memory(growth=(_leak(None, 7.0), _leak("a", 3.0), _leak("b", 4.0))))
+    assert [(one.rule, one.op_name, one.evidence["per_step_bytes"]) for one in found] == [
+        ("memory-leak", "b", 4),
+        ("memory-leak", "a", 3),
+    ]
+    (pool,) = _advice(_memory(growth=(_leak(None, 7.0),)))
+    assert pool.op_name is None
+
+
+@pytest.mark.parametrize(("kind", "rule"), [("workspace", "memory-workspace"), ("activation", "memory-recompute")])
+def test_kinds_of_the_recording_are_evidence(kind: Kind, rule: str) -> None:
+    owners = (_owner(kind, PEAK // 15), _owner(kind, PEAK // 20), _owner(None, PEAK // 2))
+    (found,) = _advice(_memory(owners=owners))
+    assert (found.rule, found.size_bytes, found.evidence["allocations"]) == (rule, PEAK // 15 + PEAK // 20, 4)
+    assert not _advice(_memory(owners=owners[:1]))
+    assert not _advice(_memory(owners=owners[2:]))
+
+
+def test_repeated_allocations_matter_beside_fragmentation_only() -> None:
+    repeated = (
+        Repeated(owner="a", size_bytes=PEAK // 20, per_step=4, at_once=2, steps=9),
+        Repeated(owner="b", size_bytes=PEAK // 20, per_step=4, at_once=1, steps=9),
+    )
+    assert not _advice(_memory(repeated=repeated, fragmentation=_fragmentation()))
+    found = _advice(_memory(repeated=repeated, fragmentation=_fragmentation(in_vain_bytes=1, in_vain=1)))
+    assert [one.op_name for one in found if one.rule == "memory-repeated"] == ["a"]
+
+
+def test_advice_without_a_time_comes_last_by_its_memory() -> None:
+    memory = _memory(growth=(_leak("a", 3.0),), fragmentation=_fragmentation(unusable_bytes=PEAK))
+    assert [one.rule for one in _advice(memory)] == ["memory-fragmentation", "memory-leak"]
+    assert _advice(None) == []
+
+
+@pytest.mark.parametrize(
+    ("kind", "rules"),
+    [
+        ("healthy", set()),
+        ("jump", set()),
+        ("leak of a graph", {"memory-leak"}),
+        ("fragmentation", {"memory-fragmentation"}),
+    ],
+)
+def test_planted_memory_gets_the_advice_that_fits(kind: str, rules: set[str], tmp_path: Path) -> None:
+    write_planted(planted(kind, 2), tmp_path)
+    ((capture,),) = find_captures(discover([tmp_path]))
+    (read,) = devices_of(capture, Notes())
+    assert {one.rule for one in _advice(read.memory)} == rules
+
+
+def test_a_leak_of_a_training_is_said_on_the_command_line(cli: Cli) -> None:
+    """Once for both ranks, with its bytes."""
+    ran = cli("advise", FIXTURES / "memory" / "training")
+    assert "memory-leak    0-1" in ran.out
+    assert "per step 4.000 MiB" in ran.out
+    rows = cli("advise", FIXTURES / "memory" / "training", "--format", "json").json["rows"]
+    leaks = [row for row in rows if row["rule"] == "memory-leak"]
+    assert [(row["op_name"], row["evidence"]["per_step_bytes"], row["bound_us"]) for row in leaks] == [
+        ("aten::clone", 4 * MIB, None)
+    ] * 2
