@@ -315,6 +315,7 @@ UNITS = {
         "task_duration_ns": "ns of ns",
     },
     "kernel_trace": {"task_start_ns": "ns of us ns", "task_stop_ns": "ns of us ns"},
+    "memscope_dump": {"timestamp_ns": "ns of us ns"},
 }
 """The unit where a header names none, and those that exporters write; elsewhere times are in us, sizes in bytes."""
 OF_SERVICES = dict.fromkeys(("duration", "timestamp"), " of ms microsecond")
@@ -340,6 +341,8 @@ def test_units_are_those_of_the_exporters(name: str) -> None:
 
 
 FREE = {
+    "memscope_dump": "name attributes python_stack c_stack",
+    "memory_block": "file_name task_name node_name graph_name user_tasks last_user_task python_stack",
     "op_summary": "op_name",
     "kernel_details": "op_name",
     "task_time": "op_name",
@@ -409,7 +412,7 @@ def test_what_rows_tell_is_what_questions_ask_for() -> None:
     }
     assert [name for name, table in ALL_TABLES.items() if table.rising] == ["step_trace"]
     assert [name for name, table in ALL_TABLES.items() if table.repeating] == ["step_trace"]
-    assert [name for name, table in ALL_TABLES.items() if table.multiline] == ["operator_details"]
+    assert [name for name, table in ALL_TABLES.items() if table.multiline] == ["operator_details", "memscope_dump", "memory_block"]
     assert [name for name, table in ALL_TABLES.items() if table.whole_in_each_file] == ["step_trace"]
     assert [name for name, table in ALL_TABLES.items() if table.form == "document"] == [
         "communication",

@@ -522,3 +522,19 @@ def test_single_times_are_no_word_on_noise_between_runs(cli: Cli, tmp_path: Path
     ended = cli("ab", "--samples", "--format", "json", tmp_path / "a.json", tmp_path / "b.json")
     assert rows_of(ended)["runtime"]["verdict"] == "slower"
     assert {row["cause"]: row["state"] for row in ended.json["causes"]}["noise"] == "unknown"
+
+
+def test_another_machine_and_another_clock_are_conditions(cli: Cli, tmp_path: Path) -> None:
+    write_sides(tmp_path, {"Conv2D": 1.08}, order="abbaab")
+    for side, host, clock in (("old", "here", "1800"), ("new", "there", "1650")):
+        for capture in tmp_path.glob(f"{side}/run*/PROF*"):
+            document = {"hostname": host, "DeviceInfo": [{"id": 0, "aic_frequency": clock}]}
+            capture.joinpath("device_0").mkdir()
+            capture.joinpath("device_0", "info.json.0").write_text(json.dumps(document))
+    ended = cli("ab", "--format", "json", tmp_path / "old", "--", tmp_path / "new")
+    assert {(row["what"], row["before"], row["after"], row["kind"]) for row in ended.json["conditions"]} == {
+        ("hardware_config.aic_frequency", "1800", "1650", "environment"),
+        ("host", "here", "there", "environment"),
+    }
+    states = {row["cause"]: row["state"] for row in ended.json["causes"]}
+    assert states["real"] == states["environment"] == "possible"

@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 
 from aoe_reports.formats.csv.summary import TableData
 from aoe_reports.formats.memory_files.frames import words
-from aoe_reports.model.arrays.columns import Ints, Mask, Numbering, codes, encoded
+from aoe_reports.model.arrays.columns import Ints, Mask, Numbering, bits, codes, encoded, keep_where
 
 _HEX = re.compile(r"0x[0-9a-fA-F]{1,16}")
 _DECIMAL = re.compile(r"\d{1,19}", re.ASCII)
@@ -55,15 +55,27 @@ class Texts:
         column = encoded(column)
         if column.num_chunks == 0:
             return cls(np.zeros(0, dtype=np.int64), pa.nulls(1, pa.string()))
-        places = codes(column)[0].astype(np.int64) - 1
-        return cls(
-            places, pa.concat_arrays([column.unify_dictionaries().chunk(0).dictionary, pa.nulls(1, pa.string())])
-        )
+        whole = column.unify_dictionaries() if column.num_chunks > 1 else column
+        one = pa.chunked_array([pa.concat_arrays(whole.chunks)])
+        texts = pa.concat_arrays([one.chunk(0).dictionary, pa.nulls(1, pa.string())])
+        return cls(codes(one)[0].astype(np.int64) - 1, texts)
 
     def values(self, key: str) -> pa.Array:
         """What stands behind a key in each text: `{size:512,used:7}`, or `{"size":"512","used":"7"}` in a database."""
         found = pc.extract_regex(self.texts, rf'[{{,"](?:{key})"?:"?(?P<value>[^,"}}]*)')
         return pc.struct_field(found, "value")
+
+    def numbers(self, pattern: str) -> dict[str, tuple[Ints, Mask]]:
+        """The whole numbers that the named groups of a pattern find in each text, and where there is one."""
+        found = pc.extract_regex(self.texts, pattern)
+        read = {}
+        for name in re.compile(pattern).groupindex:
+            cells = pc.struct_field(found, name)
+            there = bits(pa.chunked_array([pc.not_equal(pc.binary_length(cells), pa.array([0], pa.int32())[0])]))
+            values = np.zeros(len(cells), dtype=np.int64)
+            values[there] = cells.filter(keep_where(there)).cast(pa.int64()).to_numpy()
+            read[name] = values, there
+        return read
 
 
 def row_numbers(data: TableData, rows: Ints) -> Ints:

@@ -23,10 +23,11 @@ _TYPES = {"BIGINT": pa.int64(), "VARCHAR": pa.dictionary(pa.int32(), pa.string()
 
 
 def frame_of(table: Table, rows: int, columns: Mapping[str, pa.ChunkedArray]) -> pa.Table:
-    """The columns of a table, in its order; those that are not given are null."""
+    """The columns of a table, in its order; those that are not given are null, and take no memory but for the first of a type."""
     types = {column.name: _TYPES[column.type] for column in table.columns if column.name not in _GIVEN_LATER}
     assert columns.keys() <= types.keys()
-    return pa.table({name: columns.get(name, pa.nulls(rows, kind)) for name, kind in types.items()})
+    nothing = {kind: pa.nulls(rows, kind) for kind in set(types.values())}
+    return pa.table({name: columns.get(name, nothing[kind]) for name, kind in types.items()})
 
 
 def nothing_recorded(file: FoundFile, source: str) -> MemoryRecording:

@@ -401,11 +401,12 @@ def _environment(record: Record) -> dict[str, str]:
 
 
 def _settings(captures: Sequence[Capture]) -> dict[str, str]:
-    """What info files say of versions, the chip and the host."""
+    """What info files say of versions, the chip and the machine."""
     settings: dict[str, set[str]] = {}
     for capture in captures:
         info = capture.info
-        for what, value in {"device type": info.device_type, **info.settings}.items():
+        known = {"device type": info.device_type, "host": info.host, **info.settings}
+        for what, value in known.items():
             if value is not None:
                 settings.setdefault(what, set()).add(value)
     return {what: ", ".join(sorted(values)) for what, values in settings.items()}

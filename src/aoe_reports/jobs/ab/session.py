@@ -27,7 +27,7 @@ from aoe_reports.jobs.ab.verdicts import Judged, Observed
 from aoe_reports.model.findings import Finding
 from aoe_reports.model.history.metrics import value_change
 from aoe_reports.model.sides import SideFact
-from aoe_reports.model.texts import N_, count_of, join, say
+from aoe_reports.model.texts import count_of, join, say
 from aoe_reports.stats.two_sides import Difference, student
 
 SURE = 0.005
@@ -72,17 +72,23 @@ def _of_one_side(judged: Judged, where: str) -> Iterator[Finding]:
     names: tuple[list[str], list[str]] = [], []
     for quantity, number in judged.one_side.items():
         names[number].append(" ".join(filter(None, (quantity.workload, quantity.name))))
-    for of_side, text in zip(names, (_ONLY_BEFORE, _ONLY_AFTER), strict=True):
-        if of_side:
-            yield ONE_SIDE.found(where, say(text, count=len(of_side), names=first_of(of_side)))
-
-
-_ONLY_BEFORE, _ONLY_AFTER = N_(
-    (
-        "{count} quantities of the baseline are not in the candidate: {names}",
-        "{count} quantities of the candidate are not in the baseline: {names}",
-    )
-)
+    lost, added = names
+    if lost:
+        text = count_of(
+            len(lost),
+            "{number} quantity of the baseline is not in the candidate: {names}",
+            "{number} quantities of the baseline are not in the candidate: {names}",
+            names=first_of(lost),
+        )
+        yield ONE_SIDE.found(where, text)
+    if added:
+        text = count_of(
+            len(added),
+            "{number} quantity of the candidate is not in the baseline: {names}",
+            "{number} quantities of the candidate are not in the baseline: {names}",
+            names=first_of(added),
+        )
+        yield ONE_SIDE.found(where, text)
 
 
 def _of_values_missing(sides: Sequence[Sequence[Repeat]], judged: Judged, where: str) -> Iterator[Finding]:
