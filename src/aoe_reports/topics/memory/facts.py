@@ -30,6 +30,7 @@ from aoe_reports.model.arrays.columns import (
     keep_where,
     places_by,
     rising,
+    valid,
 )
 from aoe_reports.model.by_key import lists_by_key
 from aoe_reports.model.topics.memory import (
@@ -577,8 +578,7 @@ def sums_beside(events: pa.Table) -> pa.Table:
 def _by_component(source: str, frame: pa.Table) -> list[Samples]:
     (component, components), (scope, scopes) = codes(frame["component"]), codes(frame["scope"])
     times, timed = integers(frame["sampled_ns"])
-    columns = {what: integers(frame[f"{what}_bytes"]) for what in MEASURES}
-    usable = timed & np.logical_or.reduce([known for _, known in columns.values()])
+    usable = timed & np.logical_or.reduce([valid(frame[f"{what}_bytes"]) for what in MEASURES])
     found = []
     for number, places in places_by(component):
         rows = places[usable[places]]
@@ -586,9 +586,15 @@ def _by_component(source: str, frame: pa.Table) -> list[Samples]:
             continue
         inside = _word(scopes, int(scope[rows[0]])) or "allocator"
         chosen = _in_order(rows, times)
-        measures = {what: (values[chosen], known[chosen]) for what, (values, known) in columns.items()}
+        measures = {what: _chosen_of(frame[f"{what}_bytes"], chosen) for what in MEASURES}
         found.append(Samples(source, inside, components[number - 1], times[chosen], measures))
     return found
+
+
+def _chosen_of(column: pa.ChunkedArray, rows: Ints | slice) -> tuple[Ints, Mask]:
+    """Some values of a column: one column after another, as there may be many."""
+    values, known = integers(column)
+    return values[rows], known[rows]
 
 
 def _in_order(rows: Ints, times: Ints) -> Ints | slice:
