@@ -25,7 +25,7 @@ def name_of(owner: Owner) -> str:
         counted = say("released, still counted by {component}", component=owner.name)
         return say("unexplained") if owner.name is None else counted
     if owner.name is None:
-        return say("held since before the recording")
+        return say("held since before the recording" if owner.since_before else "allocated for an unknown owner")
     return say("{name} (before the recording)", name=owner.name) if owner.since_before else owner.name
 
 
@@ -69,9 +69,9 @@ def _of_logs(statements: Sequence[StatementRow]) -> str:
 
 _LOGGED = N_(
     {
-        "weights": "{size} of weights",
-        "kv_cache": "{size} of KV cache",
-        "failed_allocation": "an allocation of {size} failed",
+        "weights_bytes": "{size} of weights",
+        "kv_cache_bytes": "{size} of KV cache",
+        "failed_allocation_bytes": "an allocation of {size} failed",
     }
 )
 
