@@ -70,7 +70,7 @@ def memory_files(capture: Capture, notes: Notes, *, numbered: bool = True) -> It
         for source in capture.sources(kind):
             tables: list[TableData] = []
             with notes.where_unreadable(source.files[0].path):
-                tables = read_source(source, hashed=False)
+                tables = read_source(source, None if numbered else _MEASURED[kind], hashed=False)
             notes.add(finding for data in tables for finding in data.findings)
             for file, data in zip(source.files, tables, strict=False):
                 recordings = tuple(_by_device(capture, file, _numbered(data) if numbered else data, read))
@@ -210,3 +210,13 @@ _READERS: dict[str, Reader] = {
     "npu_mem": _devices,
 }
 """The tables of memory, and how their rows become events or samples."""
+_MEASURED = {
+    "operator_memory": frozenset(
+        {"op_name", "allocation_ns", "release_ns", "active_release_ns", "duration_ns", "device", "device_id"}
+        | set(_EVENT_COLUMNS.values()) - {"stream_ptr", "source_row"}
+    ),
+    "memory_record": frozenset({"component", "device", "device_id"} | set(_SAMPLE_COLUMNS.values()) - {"source_row"}),
+    "npu_module_mem": None,
+    "npu_mem": None,
+}
+"""What is read where rows are no rows of a table; None for all columns."""

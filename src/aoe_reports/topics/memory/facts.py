@@ -590,8 +590,16 @@ def _by_component(source: str, frame: pa.Table) -> list[Samples]:
     for what in MEASURES:
         values, known = integers(frame[f"{what}_bytes"])
         for place, mine in chosen.items():
-            samples[place].measures[what] = values[mine], known[mine]
+            samples[place].measures[what] = _shared(samples[place].measures, values[mine], known[mine])
     return samples
+
+
+def _shared(measures: Mapping[str, tuple[Ints, Mask]], values: Ints, known: Mask) -> tuple[Ints, Mask]:
+    """Values of a measure, in the memory of another one that is the same: active is allocated where one stream is used."""
+    for other in measures.values():
+        if np.array_equal(other[0], values) and np.array_equal(other[1], known):
+            return other
+    return values, known
 
 
 def _in_order(rows: Ints, times: Ints) -> Ints | slice:

@@ -131,17 +131,25 @@ def _lasting(events: pa.Table, bounds: Ints) -> _Lasting:
 
 def _floors(samples: pa.Table, column: str, bounds: Ints) -> Ints | None:
     """Least value in each step, from that at its start on: what is held for part of a step only is not in it. None where nothing is recorded."""
-    recorded = samples.filter(samples[column].is_valid()) if samples[column].null_count else samples
-    times, values = integers(recorded["sampled_ns"])[0], integers(recorded[column])[0]
+    times, values = in_time(samples, column)
     if not len(times):
         return None
-    if (times[1:] < times[:-1]).any():
-        order = np.argsort(times, kind="stable")
-        times, values = times[order], values[order]
     at = np.searchsorted(times, bounds, side="right")
     starts = np.maximum(at[:-1] - 1, 0)
     ends = np.maximum(at[1:], starts + 1)
     return np.asarray([values[start:end].min() for start, end in zip(starts, ends, strict=True)], dtype=np.int64)
+
+
+def in_time(samples: pa.Table, *columns: str) -> tuple[Ints, ...]:
+    """(times, values of some columns) where all of them are recorded, in the order of time; no copies where that is so in the samples."""
+    found = [integers(samples[name]) for name in ("sampled_ns", *columns)]
+    values, known = [values for values, _ in found], np.logical_and.reduce([known for _, known in found])
+    if not known.all():
+        values = [one[known] for one in values]
+    if (values[0][1:] < values[0][:-1]).any():
+        order = np.argsort(values[0], kind="stable")
+        values = [one[order] for one in values]
+    return tuple(values)
 
 
 def _of_owner(lasting: _Lasting, places: Ints, size: int) -> tuple[Gains, list[Pace]]:

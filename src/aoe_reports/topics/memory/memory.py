@@ -241,6 +241,7 @@ class StatementRow:
     run: str = column("Run")
     rank_id: int | None = column("Rank", "integer")
     name: str = column()
+    """As programs know it."""
     what: str = column("Stated", "word")
     size_bytes: int | None = column("Size", "size")
     number: float | None = column("Number", "integer")
@@ -338,10 +339,11 @@ class Memory(Question[MemoryOptions, MemoryPart]):
         from aoe_reports.topics.memory.memory_of_ranks import sections_of
         from aoe_reports.topics.memory.words import headline_of, sentences_of, sentences_of_process
 
+        del asked
         owners = [one for _, part in parts for one in part.owners]
+        statements = [one for _, part in parts for one in part.statements]
         devices = [one for _, part in parts for one in part.devices]
         growth = [one for _, part in parts for one in part.growth]
-        statements = [one for _, part in parts for one in part.statements]
         tables: tuple[Rows[Any], ...] = (
             Rows(
                 type=OwnerRow,
@@ -428,10 +430,10 @@ def _statements(unit: Unit, notes: Notes) -> Iterator[StatementRow]:
     from aoe_reports.formats.memory_files import statements_of, states_memory
 
     for file in filter(states_memory, unit.capture.files):
-        found: list[Statement] = []
+        statements: list[Statement] = []
         with notes.where_unreadable(file.path):
-            found = statements_of(file)
-        for one in found:
+            statements = statements_of(file)
+        for one in statements:
             is_size = one.name.endswith("_bytes")
             yield StatementRow(
                 run=unit.run,
