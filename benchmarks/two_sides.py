@@ -1,12 +1,13 @@
 """How often the difference of two sides with a few repeats each is wrong, and how it does beside the best possible test.
 
-usage: python benchmarks/two_sides.py [--pairs 10000] [--seed 20261130] [--noise gauss,heavy,...] [--repeats 3,5,10] [--unequal] [--compact] [--shared]
+usage: python benchmarks/two_sides.py [--pairs 10000] [--seed 20261130] [--noise gauss,heavy,...] [--repeats 3,5,10] [--unequal] [--compact] [--shared | --stored]
 Noise as in detection.py, 1 % a repeat; drift is normal noise on times that get 10 % longer in 60 repeats. A timer rounds after the effect.
 Orders: ABBA and ABAB (in turns), AABB (one side after the other), and `?`: repeats at random times, and the command does not know them.
 Per cell, in %: equal sides called slower, faster; sides that differ by the margin called the same; equal sides called the same; then for
 each effect how often it is called slower / how often by the best test (ratio). `!` marks a rate of errors above 5 % + 2 standard errors, and
 a ratio below 0.8 where the best test detects at least half. --compact adds tables of the worst rate of errors and +3 %. --unequal: 2 v 3,
 3 v 6 and 5 v 10 repeats, without the best test. Seeds less than 10,000 apart share pairs.
+--stored: one or two repeats of each side, whose scatter is that of 10, 30 or 100 nights: equal sides called slower, faster; +5 % called slower.
 --shared: how often any of a step and PARTS operators is called slower, or faster, where nothing differs and the noise of each is its own.
 """
 
@@ -16,13 +17,16 @@ import argparse
 import math
 from collections.abc import Callable, Iterator
 from functools import lru_cache
+from itertools import product
 from typing import NamedTuple
 
 import numpy as np
 from detection import noise
 from numpy.typing import NDArray
 
-from aoe_reports.stats.two_sides import ERROR, Design, difference, student
+from aoe_reports.stats.noise import FLOOR, known
+from aoe_reports.stats.noise import estimate as estimate_scatter
+from aoe_reports.stats.two_sides import ERROR, Design, difference, known_noise, student
 
 Floats = NDArray[np.float64]
 Sides = NDArray[np.int64]
@@ -124,6 +128,20 @@ def shared_errors(kind: str, values: Floats, order: str, count: int) -> tuple[fl
         of_one = calls_of(sample, 0.0, order, ERROR / 2 / (PARTS if number else 1))
         slower, faster = slower | of_one[0], faster | of_one[1]
     return float(slower.mean()), float(faster.mean())
+
+
+def stored_errors(values: Floats, nights: int, count: int) -> tuple[float, float, float]:
+    """How often `count` equal repeats of each side are called slower, or faster, and a candidate that is 5 % slower slower, by the scatter of nights."""
+    logs = np.log1p(np.maximum(values, -0.9))
+    lengths = np.full(len(logs), nights)
+    sigmas, _ = estimate_scatter(logs[:, :nights], lengths, known(lengths))
+    design = Design(tuple(sides_of("ABBA", (count, count))), True)
+    found = known_noise(logs[:, nights : nights + 2 * count], design, np.maximum(sigmas, FLOOR), nights // 2)
+    half = student(nights // 2, ERROR) * found.error
+    low, high = found.effect - half, found.effect + half
+    same = (low > -MARGIN) & (high < MARGIN)
+    rates = ~same & (low > 0), ~same & (high < 0), low + math.log(1.05) > 0
+    return float(rates[0].mean()), float(rates[1].mean()), float(rates[2].mean())
 
 
 def evidence(sample: Sample, effects: tuple[float, ...], logs: Floats) -> Floats:
@@ -382,6 +400,26 @@ def _marked(text: str, is_miss: bool) -> str:
     return f"**{text}**" if is_miss else text
 
 
+def stored(arguments: argparse.Namespace, limit: float) -> Iterator[str]:
+    """A line for each noise, number of nights, and number of repeats."""
+    for kind in arguments.noise.split(","):
+        values = noise_of(kind, arguments.pairs, arguments.seed)
+        for nights, count in product((10, 30, 100), (1, 2)):
+            slower, faster, detected = (100 * rate for rate in stored_errors(values, nights, count))
+            mark = "!" if max(slower, faster) > limit else " "
+            yield f"{kind:10s} {nights:3d} nights {count} v {count} {slower:5.1f} {faster:5.1f}{mark}  +5% {detected:3.0f}"
+
+
+def shared(arguments: argparse.Namespace, limit: float) -> Iterator[str]:
+    """A line for each noise, number of repeats, and known order."""
+    for kind in arguments.noise.split(","):
+        values = noise_of(kind, arguments.pairs, arguments.seed)
+        for count, order in product(map(int, arguments.repeats.split(",")), ORDERS[:3]):
+            slower, faster = (100 * rate for rate in shared_errors(kind, values, order, count))
+            mark = "!" if max(slower, faster) > limit else " "
+            yield f"{kind:10s} {count:2d} v {count:2d} {order:4s} {slower:5.1f} {faster:5.1f}{mark}"
+
+
 def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -392,19 +430,12 @@ def main() -> None:
     parser.add_argument("--unequal", action="store_true")
     parser.add_argument("--compact", action="store_true")
     parser.add_argument("--shared", action="store_true")
+    parser.add_argument("--stored", action="store_true")
     arguments = parser.parse_args()
     limit = 0.05 + 2 * math.sqrt(0.05 * 0.95 / arguments.pairs)
     print(f"seed {arguments.seed}, {arguments.pairs} pairs per cell, errors above {100 * limit:.2f} % are marked")
-    if arguments.shared:
-        for kind in arguments.noise.split(","):
-            values = noise_of(kind, arguments.pairs, arguments.seed)
-            for count in map(int, arguments.repeats.split(",")):
-                for order in ORDERS[:3]:
-                    slower, faster = (100 * share for share in shared_errors(kind, values, order, count))
-                    mark = "!" if max(slower, faster) > 100 * limit else ""
-                    print(
-                        f"{kind:10s} {count:2d} v {count:2d} {order:4s} {slower:5.1f} {faster:5.1f} {mark}", flush=True
-                    )
+    if arguments.stored or arguments.shared:
+        print(*(stored if arguments.stored else shared)(arguments, 100 * limit), sep="\n")
         return
     made = []
     for cell in cells(arguments):

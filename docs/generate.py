@@ -305,15 +305,16 @@ PAGES = {
 
 def main() -> int:
     """Write (or with --check compare) every page."""
+    is_check = "--check" in sys.argv  # the helps of commands replace the arguments
     stale = []
     for name, page in PAGES.items():
         path, text = DOCS / name, page()
         if not path.is_file() or path.read_text(encoding="utf-8") != text:
             stale.append(name)
-            if "--check" not in sys.argv:
+            if not is_check:
                 path.write_text(text, encoding="utf-8")
-    sys.stdout.write("".join(f"{'stale' if '--check' in sys.argv else 'written'}: docs/{name}\n" for name in stale))
-    return int(bool(stale) and "--check" in sys.argv)
+    sys.stdout.write("".join(f"{'stale' if is_check else 'written'}: docs/{name}\n" for name in stale))
+    return int(bool(stale) and is_check)
 
 
 if __name__ == "__main__":

@@ -28,7 +28,7 @@ OF_THEIR_OWN = {
     "explain": [RANKS, MSPROF / "torch_npu_two_ranks", "--force"],
     "roofline": [MSPROF, "--chip", "Ascend910B2"],
     "serving": [FIXTURES / "serving"],
-    "memory": [FIXTURES / "memory"],
+    "memory": [FIXTURES / "memory" / "valid", FIXTURES / "memory" / "training"],
     "inspect": [FIXTURES / "aoe" / "valid", MSPROF / "ten_iterations", FIXTURES / "records" / "valid"],
     "bank": [FIXTURES / "banks" / "after", "--profile", FIXTURES / "banks" / "profile"],
     "bank diff": [FIXTURES / "banks" / "before", FIXTURES / "banks" / "after"],

@@ -145,8 +145,16 @@ def test_with_known_noise_one_repeat_a_side_is_enough() -> None:
     assert not design.is_enough
     found = known_noise(np.array([[4.6, 4.65], [4.6, 4.6]]), design, np.array([0.01, 0.02]), 30)
     assert found.effect == pytest.approx([0.05, 0.0])
-    assert found.error == pytest.approx([0.01 * math.sqrt(2), 0.02 * math.sqrt(2)])
+    assert found.error == pytest.approx([1.1 * 0.01 * math.sqrt(2), 1.1 * 0.02 * math.sqrt(2)])
     assert not found.drift.any()
+
+
+def test_with_known_noise_a_repeat_that_is_off_decides_nothing() -> None:
+    """The candidate's second repeat is 20 scatters above its first; beside it two that are both 5 above the baseline."""
+    design = Design((0, 1, 1, 0), in_order=True)
+    found = known_noise(np.array([[4.6, 4.6, 4.8, 4.6], [4.6, 4.65, 4.65, 4.6]]), design, np.array([0.01, 0.01]), 30)
+    assert found.effect == pytest.approx([0.0, 0.05])
+    assert found.error == pytest.approx([0.01 * math.sqrt(1.5), 0.01])
 
 
 @pytest.mark.parametrize("design", [IN_TURNS, ONE_AFTER_THE_OTHER, NOT_KNOWN, THREE_IN_TURNS])

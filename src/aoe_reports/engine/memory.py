@@ -57,11 +57,11 @@ class MemoryFile:
 
 
 def memory_recordings(capture: Capture, notes: Notes) -> list[MemoryRecording]:
-    """What each file of a capture records of the memory of each device."""
-    return [recording for file in memory_files(capture, notes) for recording in file.recordings]
+    """What each file of a capture records of the memory of each device; rows are not numbered (`source_row` is null)."""
+    return [recording for file in memory_files(capture, notes, numbered=False) for recording in file.recordings]
 
 
-def memory_files(capture: Capture, notes: Notes) -> Iterator[MemoryFile]:
+def memory_files(capture: Capture, notes: Notes, *, numbered: bool = True) -> Iterator[MemoryFile]:
     """The recordings of a capture by file, from the first form of each table that has rows. What is wrong with a file is added to the notes."""
     if capture.of_memory:
         yield from _of_recordings(capture, notes)
@@ -70,10 +70,10 @@ def memory_files(capture: Capture, notes: Notes) -> Iterator[MemoryFile]:
         for source in capture.sources(kind):
             tables: list[TableData] = []
             with notes.where_unreadable(source.files[0].path):
-                tables = read_source(source, hashed=False)
+                tables = read_source(source, None if numbered else _MEASURED[kind], hashed=False)
             notes.add(finding for data in tables for finding in data.findings)
             for file, data in zip(source.files, tables, strict=False):
-                recordings = tuple(_by_device(capture, file, data, read))
+                recordings = tuple(_by_device(capture, file, _numbered(data) if numbered else data, read))
                 yield MemoryFile(
                     file=file, recordings=recordings, rows={table.name: (data.rows_read, data.rows_reported)}
                 )
@@ -93,9 +93,14 @@ def _of_recordings(capture: Capture, notes: Notes) -> Iterator[MemoryFile]:
             yield MemoryFile(file=file, recordings=tuple(recordings), rows=rows)
 
 
-def _by_device(capture: Capture, file: FoundFile, data: TableData, read: Reader) -> Iterator[MemoryRecording]:
+def _numbered(data: TableData) -> TableData:
     rows = np.arange(data.frame.num_rows, dtype=np.int64) if data.rows is None else data.rows
-    frame = data.frame.append_column("source_row", column_of(rows + 1, np.ones(len(rows), dtype=bool)))
+    numbers = column_of(rows + 1, np.ones(len(rows), dtype=bool))
+    return data.with_frame(data.frame.append_column("source_row", numbers))
+
+
+def _by_device(capture: Capture, file: FoundFile, data: TableData, read: Reader) -> Iterator[MemoryRecording]:
+    frame = data.frame
     devices = _devices_of(frame, only_device_of(file, capture))
     for number in distinct(devices).tolist():
         device = None if number == _NO_DEVICE else number
@@ -139,16 +144,14 @@ def _operators(frame: pa.Table, file: FoundFile) -> Frames:
 
 
 def _end(frame: pa.Table, end: str, duration: str) -> pa.ChunkedArray:
-    """The end of allocations: recorded, else allocation plus duration."""
-    start, known = integers(frame["allocation_ns"])
-    ends, recorded = np.zeros(len(start), dtype=np.int64), np.zeros(len(start), dtype=bool)
+    """The end of allocations: as it is recorded, else the allocation and its duration; null where neither is known."""
     if end in frame.column_names:
-        ends, recorded = integers(frame[end])
-    if duration in frame.column_names:
-        took, measured = integers(frame[duration])
-        ends = np.where(recorded, ends, start + took)
-        recorded = recorded | (known & measured)
-    return column_of(ends, recorded)
+        return frame[end]
+    start, known = integers(frame["allocation_ns"])
+    if duration not in frame.column_names:
+        return column_of(start, np.zeros(len(start), dtype=bool))
+    took, measured = integers(frame[duration])
+    return column_of(start + took, known & measured)
 
 
 def _records(frame: pa.Table, file: FoundFile) -> Frames:
@@ -207,3 +210,13 @@ _READERS: dict[str, Reader] = {
     "npu_mem": _devices,
 }
 """The tables of memory, and how their rows become events or samples."""
+_MEASURED = {
+    "operator_memory": frozenset(
+        {"op_name", "allocation_ns", "release_ns", "active_release_ns", "duration_ns", "device", "device_id"}
+        | set(_EVENT_COLUMNS.values()) - {"stream_ptr", "source_row"}
+    ),
+    "memory_record": frozenset({"component", "device", "device_id"} | set(_SAMPLE_COLUMNS.values()) - {"source_row"}),
+    "npu_module_mem": None,
+    "npu_mem": None,
+}
+"""What is read where rows are no rows of a table; None for all columns."""

@@ -36,6 +36,8 @@ COARSE = 0.05
 OWN_SCATTER, UNEQUAL = 2.0, 2.5
 """A side that scatters so much more than both together is clipped by its own scatter; variances whose logarithms differ by so many of their
 standard deviations are not pooled."""
+ALONE = 1.1
+"""Intervals by a known scatter are so much wider where a side has one repeat: nothing shows whether it is off."""
 _FITS, _ROUNDING = 3, 1e-12
 
 
@@ -157,19 +159,26 @@ def _unequal(squares: Floats, unclipped: Mask, design: Design) -> tuple[Floats, 
 def known_noise(logs: Floats, design: Design, sigma: Floats, free: int) -> Difference:
     """The same where the repeats are too few, and the scatter of a repeat is known from elsewhere with so many degrees of freedom."""
     sides = np.array(design.sides)
-    levels = [logs[:, sides == side].mean(axis=1) for side in (0, 1)]
-    n, m = design.counts
+    own = [logs[:, sides == side] for side in (0, 1)]
+    levels, counts = zip(*(_level(own[side], np.median(own[1 - side], axis=1), sigma) for side in (0, 1)), strict=True)
     nothing = np.zeros(len(logs))
     fit = np.where(sides == 0, levels[0][:, None], levels[1][:, None])
     return Difference(
         effect=levels[1] - levels[0],
-        error=sigma * math.sqrt(1 / n + 1 / m),
+        error=sigma * np.sqrt(1 / counts[0] + 1 / counts[1]) * (ALONE if min(design.counts) == 1 else 1.0),
         free=np.full(len(logs), free, dtype=np.int64),
         scatter=sigma,
         drift=nothing,
         drift_error=nothing + 1,
         residuals=logs - fit,
     )
+
+
+def _level(own: Floats, other: Floats, sigma: Floats) -> tuple[Floats, Floats]:
+    """(the mean of a side's repeats, their number); of repeats too far apart for noise the one nearest to the other side counts alone."""
+    far = np.ptp(own, axis=1) > CLIP * math.sqrt(2) * sigma
+    nearest = np.take_along_axis(own, np.abs(own - other[:, None]).argmin(axis=1)[:, None], axis=1)[:, 0]
+    return np.where(far, nearest, own.mean(axis=1)), np.where(far, 1, own.shape[1])
 
 
 def _medians(logs: Floats, design: Design) -> Floats:

@@ -264,8 +264,19 @@ def test_deep_nesting_is_refused_or_read_but_never_ends_the_process(tmp_path: Pa
     deep = b"]" * 200_000 + b"a" * 199_999
     path = tmp_path / "x.pickle"
     path.write_bytes(b"\x80\x04}(\x8c\x0ddevice_traces]\x8c\x08segments" + deep + b"u.")
-    assert read(path) == []
+    assert rules(read(path)) == ["memory-entry"]
     path = tmp_path / "x.json"
     path.write_text('{"segments": [], "device_traces": ' + "[" * 200_000 + "]" * 200_000 + "}", encoding="utf-8")
     with pytest.raises(ReadError, match="nested too deeply"):
         read(path)
+
+
+def test_a_snapshot_of_which_nothing_can_be_used_says_so(tmp_path: Path) -> None:
+    document = {"segments": [{"device": 0, "total_size": "all"}], "device_traces": [7]}
+    (recording,) = read(written(tmp_path, document))
+    assert (recording.events.num_rows, recording.device_id) == (0, None)
+    assert [finding.pointer for finding in recording.findings] == ["/segments/0", "/device_traces/0"]
+
+
+def test_a_snapshot_of_devices_that_did_nothing_is_read(tmp_path: Path) -> None:
+    assert read(written(tmp_path, {"segments": [], "device_traces": [[] for _ in range(16)]})) == []

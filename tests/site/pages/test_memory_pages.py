@@ -25,7 +25,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Nights of one rank; from one of them on a cache takes 1000 MiB more."""
     folder = tmp_path_factory.mktemp("memory")
     for number in range(NIGHTS):
-        owners = {"cache": (3000 if number >= SINCE else 2000) * MIB, HOSTILE: 512, "aten::mm": 64 * MIB}
+        owners = [("cache", (3000 if number >= SINCE else 2000) * MIB), (HOSTILE, 512), ("aten::mm", 64 * MIB)]
         write_memory_night(folder / "nights" / f"{number:02}", number, owners)
     store_at_once([folder / "nights"], folder / "store", RecordOptions(workload="llm", hardware="910B"))
     build_site(str(folder / "store"), folder / "site", false_alarms_per_year=12.0, language="en")

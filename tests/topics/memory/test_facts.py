@@ -109,8 +109,9 @@ def test_a_peak_within_a_step_is_the_highest_of_its_samples(
     rows: list[dict[str, Any]], samples: list[dict[str, Any]], begin: int, length: int
 ) -> None:
     recordings = _recordings(rows, samples)
-    whole, peak = DevicePeak.of(recordings), DevicePeak.of(recordings, StepSpan(1, begin, begin + length))
-    if whole is None or peak is None:
+    whole = DevicePeak.of(recordings)
+    peak = None if whole is None else whole.within(StepSpan(1, begin, begin + length))
+    if peak is None:
         return
     found = peak.memory(StepTimes([StepSpan(1, begin, begin + length)]))
     mine = [one for one in samples if one["component"] == found.peak_pool]

@@ -224,7 +224,7 @@ def test_csv_and_a_database_that_disagree_are_said_with_both_numbers(cli: Cli, t
 def test_logs_and_recordings_of_others_stand_beside_captures(cli: Cli) -> None:
     logs = FIXTURES / "memory" / "valid" / "server_logs"
     found = cli("memory", logs, "--format", "json").json
-    assert {row["file"] for row in found["statements"]} == {"vllm.log", "sglang.log"}
+    assert {Path(row["path"]).name for row in found["statements"]} == {"vllm.log", "sglang.log"}
     assert not found["devices"]
     assert cli("memory", logs).out.startswith("By its logs: 15.25 GiB of weights, 37.00 GiB of KV cache, ")
     every = cli("memory", FIXTURES / "memory", "--format", "json").json

@@ -9,14 +9,14 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 from aoe_reports.formats.json.summary import read_document
-from aoe_reports.formats.memory_files.frames import constant, frame_of, numbers, refuse_impossible
+from aoe_reports.formats.memory_files.frames import constant, frame_of, nothing_recorded, numbers, refuse_impossible
 from aoe_reports.formats.memory_files.pairs import Pairs, in_use_at_end, paired
 from aoe_reports.formats.memory_files.plain_pickle import NotPlain, plain_value
 from aoe_reports.formats.memory_files.rules import (
@@ -37,12 +37,13 @@ from aoe_reports.model.topics.memory import MemoryRecording
 from aoe_reports.schema.tables import MEMORY_EVENT, MEMORY_SAMPLE
 
 MAX_BYTES = 512 << 20
-"""A larger pickle is not read: in memory it takes eight times its size."""
+"""A larger pickle is not read: in memory it takes ten times its size."""
 _BYTES_PER_ENTRY = 12
 """No entry of a history or of the blocks takes less in a file; lists that stand in many places would seem to hold more."""
+_FEW_BYTES = 4096
 _MOST = 2**52
 """Bytes of an allocation, and us since 1970: there are none of 4 PB, and none in 2112 yet."""
-_COMPONENT = "PTA"
+_SOURCE, _COMPONENT = "snapshot", "PTA"
 
 _ACTIONS = (
     "alloc",
@@ -69,26 +70,22 @@ def read_snapshot(file: FoundFile) -> list[MemoryRecording]:
     findings: list[Finding] = []
     document, size = _document(file, findings)
     segments, traces = document["segments"], document["device_traces"]
-    held = sum(len(trace) for trace in traces if isinstance(trace, list))
+    held = len(traces) + sum(len(trace) for trace in traces if isinstance(trace, list))
     held += sum(len(_list_in(segment, "blocks")) + 1 for segment in segments)
-    if held * _BYTES_PER_ENTRY > size:
+    if held * _BYTES_PER_ENTRY > size + _FEW_BYTES:
         raise _refused(
             file, say("its lists seem to hold {count:,} entries, more than a file of its size can", count=held)
         )
     reading = _Reading(file, findings)
-    by_device = reading.blocks(segments)
-    for device, trace in enumerate(traces):
-        by_device.setdefault(device, _Blocks())
-        if not isinstance(trace, list):
-            reading.wrong(f"/device_traces/{device}", say("expected a list"))
-    histories = [(device, trace) for device, trace in enumerate(traces) if isinstance(trace, list)]
+    blocks = reading.blocks(segments)
+    histories = reading.histories(traces)
     recordings, first = [], 1
-    for device, blocks in sorted(by_device.items()):
-        trace = dict(histories).get(device, [])
-        if trace or blocks.reserved:
-            recordings.append(reading.recording(device, trace, blocks, first))
-        first += len(trace) + len(blocks.addresses)
-    return recordings
+    for device in sorted(blocks.keys() | histories.keys()):
+        trace, mine = histories.get(device, []), blocks.get(device, _Blocks())
+        if trace or mine.reserved:
+            recordings.append(reading.recording(device, trace, mine, first))
+        first += len(trace) + len(mine.addresses)
+    return recordings or reading.nothing()
 
 
 def _document(file: FoundFile, findings: list[Finding]) -> tuple[dict[str, Any], int]:
@@ -217,6 +214,18 @@ class _Reading:
                 self._add_segment(found.setdefault(device, _Blocks()), segment, pointer)
         return found
 
+    def histories(self, traces: Sequence[Any]) -> dict[int, Sequence[Any]]:
+        """The entries of each device that has any."""
+        for device, trace in enumerate(traces):
+            if not isinstance(trace, list):
+                self.wrong(f"/device_traces/{device}", say("expected a list"))
+        return {device: trace for device, trace in enumerate(traces) if isinstance(trace, list) and trace}
+
+    def nothing(self) -> list[MemoryRecording]:
+        """What is wrong with a snapshot that says nothing of any device; a recording without an event has it."""
+        found = tuple(self._findings)
+        return [replace(nothing_recorded(self._file, _SOURCE), findings=found)] if found else []
+
     def _add_segment(self, into: _Blocks, segment: Mapping[str, Any], pointer: str) -> None:
         into.reserved += segment["total_size"]
         free, next_address, is_used = 0, _address_in(segment, "address"), False
@@ -292,7 +301,7 @@ class _Reading:
         return MemoryRecording(
             rank_id=rank,
             device_id=device,
-            source="snapshot",
+            source=_SOURCE,
             events=replay.events(rank, device, self._stacks),
             samples=replay.samples(rank, device),
             unusable_bytes=blocks.unusable,

@@ -294,6 +294,8 @@ def _verdict(low: float, high: float, margin: float) -> SideVerdict:
 def _by_known_noise(series: Observed, known: KnownScatter) -> Difference:
     logs = np.log(np.array([[value.cost for value in series.values]]))
     measured = known_noise(logs, series.design, np.array([known.sigma]), known.free)
+    if known.source != "samples":
+        return measured
     times = [count * samples for count, samples in zip(series.design.counts, known.samples, strict=True)]
     return measured._replace(error=np.array([known.sigma * math.sqrt(1 / times[0] + 1 / times[1])]))
 

@@ -65,8 +65,6 @@ class MemoryPicture:
     """Since the begin of the picture."""
     peak_bytes: int = 0
     parts: tuple[MemoryPart, ...] = ()
-    lines: tuple[Text, ...] = ()
-    """What is said below the chart."""
 
 
 def curve_of(measure: Measure, at_ns: Ints, size_bytes: Ints, duration_ns: int, most: int) -> MemoryCurve:

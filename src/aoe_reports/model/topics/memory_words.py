@@ -58,6 +58,6 @@ def owner_words(owner: Held) -> Text | str:
         return say("unexplained")
     if owner.kind is not None:
         return say(KINDS.get(owner.kind, owner.kind))
-    if owner.since_before or owner.name is None:
+    if owner.since_before:
         return owner.module or say("held since before the recording")
-    return owner.module or owner.name
+    return owner.module or owner.name or say("allocated for an unknown owner")

@@ -32,9 +32,6 @@ def draw_memory(picture: MemoryPicture, language: Language) -> Drawn:
     if picture.curves:
         parts += [*_legend(picture.curves, language), *_chart(picture, _LINE, language)]
         y = _LINE + _LINE + _HEIGHT + _LINE + _BETWEEN
-    for line in picture.lines:
-        y += _LINE
-        parts.append(_said(0, y - 8, str(in_value(line, language))))
     if picture.parts:
         y += _LINE
         parts.append(_said(0, y - 8, in_language(_bar_words(picture), language)))

@@ -46,8 +46,11 @@ from aoe_reports.topics.memory.fragmentation import fragmentation_of
 from aoe_reports.topics.memory.growth import growth_of
 
 MEASURES = ("allocated", "reserved", "active")
+KEPT = ["component", "owner", "kind", "location", "size_bytes", "allocated_ns", "released_ns", "reusable_ns"]
+"""The columns of allocations that are needed once their sums have been compared."""
 PROFILER_SOURCES = ("operator_memory", "memory_record", "npu_mem", "npu_module_mem")
 """Files of one profiler, which complete each other; any other source has its own allocations and samples."""
+_MAX_INT32 = 2**31 - 1
 _BEFORE_AND_AFTER = -(2**63), 2**63 - 1
 _AT_ONCE = 1 << 20
 """So many samples are looked at at a time."""
@@ -296,86 +299,80 @@ def balance_of(samples: Samples, allocations: Allocations, at_ns: int) -> Balanc
     return Balance(held_before, unexplained_changes, changes)
 
 
-class DevicePeak:
-    """The samples of one device whose peak is taken apart, that peak, and the allocations that explain it."""
+Disagreement = tuple[str, tuple[str, int], tuple[str, int]]
+"""(component, (source, its peak), (another source, its peak))."""
 
-    def __init__(
-        self, recordings: Sequence[MemoryRecording], every: Sequence[Samples], pool: Samples, level: Level
-    ) -> None:
-        self._recordings, self._every, self.pool, self._level = recordings, every, pool, level
-        self._explains = pool.measure == "allocated"
-        self._allocations = allocations_of(recordings, pool) if self._explains else Allocations.none()
-        self._alive = self._allocations.alive_at(level.at_ns)
+
+@dataclass(frozen=True, slots=True)
+class DevicePeak:
+    """The samples of one device whose peak is taken apart, that peak, and the allocations that explain it: all that is needed of recordings."""
+
+    rank_id: int | None
+    device_id: int | None
+    unusable_bytes: int | None
+    every: Sequence[Samples]
+    pool: Samples
+    level: Level
+    allocations: Allocations
+    disagreements: tuple[Disagreement, ...]
+    """Where two sources of one profiler contradict each other."""
 
     @classmethod
-    def of(cls, recordings: Sequence[MemoryRecording], span: StepSpan | None = None) -> DevicePeak | None:
-        """The peak of all, or within a step; None where nothing is recorded then."""
+    def of(cls, recordings: Sequence[MemoryRecording]) -> DevicePeak | None:
+        """The highest peak; None where nothing is recorded."""
         every = samples_of(recordings)
         if not every:
             return None
         pool = pool_to_explain(every)
-        level = (pool if span is None else pool.within(span)).highest(pool.measure, StepTimes(()))
-        return None if level is None else cls(recordings, every, pool, level)
+        level = pool.highest(pool.measure, StepTimes(()))
+        assert level is not None
+        unusable = [one.unusable_bytes for one in recordings if one.unusable_bytes is not None]
+        return cls(
+            recordings[0].rank_id,
+            recordings[0].device_id,
+            max(unusable, default=None),
+            every,
+            pool,
+            level,
+            allocations_of(recordings, pool) if pool.measure == "allocated" else Allocations.none(),
+            tuple(_disagreements(recordings, every)),
+        )
+
+    def within(self, span: StepSpan) -> DevicePeak | None:
+        """The highest peak within a step; None where nothing is recorded then."""
+        level = self.pool.within(span).highest(self.pool.measure, StepTimes(()))
+        return None if level is None else replace(self, level=level)
 
     @property
     def at_ns(self) -> int:
         """When it is."""
-        return self._level.at_ns
+        return self.level.at_ns
 
     @property
     def allocated_ns(self) -> Ints:
         """When what is alive at the peak was allocated, each time once, as far as that was recorded."""
-        times = distinct(self._allocations.begins[self._alive])
+        times = distinct(self.allocations.begins[self.allocations.alive_at(self.at_ns)])
         return times[times > _BEFORE_AND_AFTER[0]]
-
-    def disagreeing(self) -> Iterator[tuple[str, tuple[str, int], tuple[str, int]]]:
-        """(component, (source, its peak), (another source, its peak)) where two sources of one profiler contradict each other.
-
-        The process is sampled by both of its sources at the same times; sums beside allocations are some of the samples of memory_record.
-        """
-        processes = [one for one in self._every if one.scope == "process" and one.source in PROFILER_SOURCES]
-        for one, other in pairwise(processes):
-            peaks = _peak(one, "reserved"), _peak(other, "reserved")
-            if peaks[0] != peaks[1]:
-                yield one.component, (one.source, peaks[0]), (other.source, peaks[1])
-        for samples in self._every:
-            if samples.source == "memory_record" and samples.has("allocated"):
-                sampled = _peak(samples, "allocated")
-                beside = self._highest_beside(samples)
-                if beside is not None and beside > sampled:
-                    yield samples.component, ("operator_memory", beside), (samples.source, sampled)
-
-    def _highest_beside(self, samples: Samples) -> int | None:
-        """The highest sum beside allocations of a component while it was sampled."""
-        found = []
-        for events in (one.events for one in self._recordings if one.source == "operator_memory"):
-            mine = coded_in(codes(events["component"]), {samples.component})
-            for when, time in _MOMENTS:
-                (times, timed), (sums, known) = integers(events[time]), integers(events[f"{when}_allocated_bytes"])
-                inside = mine & timed & known & (times >= samples.times[0]) & (times <= samples.times[-1])
-                found += [int(sums[inside].max())] if inside.any() else []
-        return max(found, default=None)
 
     def memory(
         self, steps: StepTimes, running: Sequence[str] = (), modules: Mapping[int, str] = MappingProxyType({})
     ) -> DeviceMemory:
         """The memory of the device; `modules` says in which module the program was at some times of allocation."""
-        pool, every = self.pool, self._every
-        peak = replace(self._level, step=steps.at(self.at_ns))
+        pool, every = self.pool, self.every
+        peak = replace(self.level, step=steps.at(self.at_ns))
         owners: tuple[Owner, ...] = ()
         explained = 0.0
-        if self._explains:
-            balance = balance_of(pool, self._allocations, self.at_ns)
-            owners = owners_at(peak, balance.held_before, self._allocations, self._alive, modules)
+        if pool.measure == "allocated":
+            balance = balance_of(pool, self.allocations, self.at_ns)
+            owners = owners_at(peak, balance.held_before, self.allocations, modules)
             explained = balance.explained
         process = next((one for one in every if one.scope == "process" and one.has("reserved")), None)
-        unusable = max((one.unusable_bytes for one in self._recordings if one.unusable_bytes is not None), default=None)
-        events, samples = self._allocations.frame, pool.frame()
+        events, samples = self.allocations.frame, pool.frame()
         spans = [one.bounds for one in steps.spans]
         short_lived = ShortLived(events, spans)
         return DeviceMemory(
-            rank_id=self._recordings[0].rank_id,
-            device_id=self._recordings[0].device_id,
+            rank_id=self.rank_id,
+            device_id=self.device_id,
             pools=tuple(_pool(samples, steps) for samples in every),
             peak_pool=pool.component,
             peak=peak,
@@ -383,12 +380,12 @@ class DevicePeak:
             owners=owners,
             reserved_at_peak=pool.at("reserved", self.at_ns),
             active_at_peak=pool.at("active", self.at_ns),
-            unusable_bytes=unusable,
+            unusable_bytes=self.unusable_bytes,
             explained=explained,
             growth=growth_of(events, samples, spans),
             churn=short_lived.churn(),
             repeated=short_lived.repeated(),
-            fragmentation=fragmentation_of(_one_allocator(every, pool).frame(), unusable),
+            fragmentation=fragmentation_of(_one_allocator(every, pool).frame(), self.unusable_bytes),
             process=None if process is None else process.highest("reserved", steps),
             process_parts=() if process is None else parts_of_process(process, every, steps),
         )
@@ -400,10 +397,9 @@ def device_memory(recordings: Sequence[MemoryRecording], steps: StepTimes) -> De
     return None if peak is None else peak.memory(steps)
 
 
-def owners_at(
-    peak: Level, before: int, allocations: Allocations, alive: Mask, modules: Mapping[int, str]
-) -> tuple[Owner, ...]:
+def owners_at(peak: Level, before: int, allocations: Allocations, modules: Mapping[int, str]) -> tuple[Owner, ...]:
     """Who holds a peak, the largest first; their sizes add up to it exactly. `before` is what was held since before the recording."""
+    alive = allocations.alive_at(peak.at_ns)
     owners = _grouped(allocations, alive, modules)
     late = allocations.counted_late(peak.at_ns)
     rest = peak.size_bytes - exact_sum(allocations.sizes[alive]) - before - sum(late.values())
@@ -529,7 +525,8 @@ def allocations_of(recordings: Sequence[MemoryRecording], pool: Samples) -> Allo
     frame = pa.concat_tables(mine) if mine else recordings[0].events.slice(0, 0)
     if not pool.component.endswith(_OTHER_POOLS):
         frame = _of_components(frame, {pool.component})
-    return Allocations.of(frame).where_it_fits()
+    allocations = Allocations.of(frame).where_it_fits()
+    return replace(allocations, frame=frame.select(KEPT))
 
 
 def _of_components(events: pa.Table, components: Collection[str]) -> pa.Table:
@@ -544,19 +541,19 @@ def _family(source: str) -> str:
 
 def samples_of(recordings: Sequence[MemoryRecording]) -> list[Samples]:
     """The samples of each source and component; sums that stand beside allocations where nothing else samples that component."""
-    found: list[Samples] = []
+    every: list[Samples] = []
     for source, mine in lists_by_key((one.source, one) for one in recordings).items():
         frames = [one.samples for one in mine if one.samples.num_rows]
         if frames:
-            found += _by_component(source, pa.concat_tables(frames))
-    known = {(_family(one.source), one.component) for one in found if one.has("allocated")}
+            every += _by_component(source, pa.concat_tables(frames))
+    known = {(_family(one.source), one.component) for one in every if one.has("allocated")}
     for source, mine in lists_by_key((one.source, one) for one in recordings).items():
         events = [one.events for one in mine if one.events.num_rows]
         if events:
             frame = pa.concat_tables(events)
             others = {one for one in codes(frame["component"])[1] if (_family(source), one) not in known}
-            found += _by_component(source, sums_beside(_of_components(frame, others))) if others else []
-    return found
+            every += _by_component(source, sums_beside(_of_components(frame, others))) if others else []
+    return every
 
 
 def sums_beside(events: pa.Table) -> pa.Table:
@@ -576,32 +573,41 @@ def sums_beside(events: pa.Table) -> pa.Table:
 
 
 def _by_component(source: str, frame: pa.Table) -> list[Samples]:
+    """The samples of each component in the order of time; one measure is looked at after another, as each may be large."""
     (component, components), (scope, scopes) = codes(frame["component"]), codes(frame["scope"])
-    times, timed = integers(frame["sampled_ns"])
-    usable = timed & np.logical_or.reduce([valid(frame[f"{what}_bytes"]) for what in MEASURES])
-    found = []
+    times, usable = integers(frame["sampled_ns"])
+    usable &= np.logical_or.reduce([valid(frame[f"{what}_bytes"]) for what in MEASURES])
+    chosen: dict[int, Ints | slice] = {}
+    samples: list[Samples] = []
     for number, places in places_by(component):
         rows = places[usable[places]]
-        if not number or not len(rows):
-            continue
-        inside = _word(scopes, int(scope[rows[0]])) or "allocator"
-        chosen = _in_order(rows, times)
-        measures = {what: _chosen_of(frame[f"{what}_bytes"], chosen) for what in MEASURES}
-        found.append(Samples(source, inside, components[number - 1], times[chosen], measures))
-    return found
+        if number and len(rows):
+            inside = _word(scopes, int(scope[rows[0]])) or "allocator"
+            mine = _in_order(rows, times)
+            chosen[len(samples)] = mine
+            samples.append(Samples(source, inside, components[number - 1], times[mine], {}))
+    del times, usable
+    for what in MEASURES:
+        values, known = integers(frame[f"{what}_bytes"])
+        for place, mine in chosen.items():
+            samples[place].measures[what] = _shared(samples[place].measures, values[mine], known[mine])
+    return samples
 
 
-def _chosen_of(column: pa.ChunkedArray, rows: Ints | slice) -> tuple[Ints, Mask]:
-    """Some values of a column: one column after another, as there may be many."""
-    values, known = integers(column)
-    return values[rows], known[rows]
+def _shared(measures: Mapping[str, tuple[Ints, Mask]], values: Ints, known: Mask) -> tuple[Ints, Mask]:
+    """Values of a measure, in the memory of another one that is the same: active is allocated where one stream is used."""
+    for other in measures.values():
+        if np.array_equal(other[0], values) and np.array_equal(other[1], known):
+            return other
+    return values, known
 
 
 def _in_order(rows: Ints, times: Ints) -> Ints | slice:
     """Some rows in the order of their times; a slice, of which nothing is copied, where these are all and in order."""
     mine = times[rows]
     if (mine[1:] < mine[:-1]).any():
-        return rows[np.argsort(mine, kind="stable")]
+        rows = rows[np.argsort(mine, kind="stable")]
+        return rows if len(times) > _MAX_INT32 else rows.astype(np.int32)
     return slice(None) if len(rows) == len(times) else rows
 
 
@@ -625,3 +631,30 @@ def missing_of(events: pa.Table, name: str) -> tuple[int, int]:
 
 def _peak(samples: Samples, measure: str) -> int:
     return int(samples.known(measure)[1].max())
+
+
+def _disagreements(recordings: Sequence[MemoryRecording], every: Sequence[Samples]) -> Iterator[Disagreement]:
+    """The process is sampled by both of its sources at the same times; sums beside allocations are some of the samples of memory_record."""
+    processes = [one for one in every if one.scope == "process" and one.source in PROFILER_SOURCES]
+    for one, other in pairwise(processes):
+        peaks = _peak(one, "reserved"), _peak(other, "reserved")
+        if peaks[0] != peaks[1]:
+            yield one.component, (one.source, peaks[0]), (other.source, peaks[1])
+    events = [one.events for one in recordings if one.source == "operator_memory" and one.events.num_rows]
+    for samples in every:
+        if samples.source == "memory_record" and samples.has("allocated"):
+            sampled = _peak(samples, "allocated")
+            beside = max((_highest_beside(one, samples) for one in events), default=sampled)
+            if beside > sampled:
+                yield samples.component, ("operator_memory", beside), (samples.source, sampled)
+
+
+def _highest_beside(events: pa.Table, samples: Samples) -> int:
+    """The highest sum beside allocations of a component while it was sampled; 0 where there is none."""
+    mine = coded_in(codes(events["component"]), {samples.component})
+    highest = 0
+    for when, time in _MOMENTS:
+        (times, timed), (sums, known) = integers(events[time]), integers(events[f"{when}_allocated_bytes"])
+        inside = mine & timed & known & (times >= samples.times[0]) & (times <= samples.times[-1])
+        highest = max(highest, int(sums[inside].max(initial=0)))
+    return highest

@@ -94,8 +94,8 @@ class HostRanges:
 
     def modules(self) -> dict[int, str]:
         """The innermost module that was open at each of the times at which modules are kept, where there was one."""
-        found: dict[int, str] = {}
+        innermost: dict[int, str] = {}
         for start, end, name in sorted(self._modules):
             first, last = np.searchsorted(self._in_modules, [start, end]).tolist()
-            found |= dict.fromkeys(self._in_modules[first:last].tolist(), name.removeprefix(_MODULE))
-        return found
+            innermost |= dict.fromkeys(self._in_modules[first:last].tolist(), name.removeprefix(_MODULE))
+        return innermost

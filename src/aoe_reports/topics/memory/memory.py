@@ -7,14 +7,12 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from aoe_reports.engine.ask import asking
-from aoe_reports.engine.question import CaptureOptions, Finished, Question, Request, Unit, only
+from aoe_reports.engine.question import CaptureOptions, Finished, Notes, Question, Request, Unit, only
 from aoe_reports.model.options import option, options
 from aoe_reports.model.rows import US, Rows, column, row
 from aoe_reports.model.texts import N_, say
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from aoe_reports.formats.sources.discovery import Discovery
     from aoe_reports.model.pictures.memory import MemoryPicture
     from aoe_reports.model.topics.memory import (
@@ -191,21 +189,6 @@ class ProcessRow:
 
 
 @row
-class StatementRow:
-    """What a line of a log says of memory."""
-
-    run: str = column("Run")
-    """The folder of the log."""
-    rank_id: int | None = column("Rank", "integer")
-    name: str = column("What")
-    size_bytes: int | None = column("Size", "size")
-    value: float | None = column("Value", "number")
-    """Where it is no size."""
-    file: str = column("File", detail=True)
-    line: int = column("Line", "integer", detail=True)
-
-
-@row
 class StaticRow:
     """An operator that holds memory of a graph of static shapes where most of it is held at a time."""
 
@@ -224,6 +207,48 @@ class StaticRow:
     last_node: int | None = column("To node", "integer", detail=True)
 
 
+STATED = N_(
+    {
+        "weights_bytes": "weights",
+        "kv_cache_bytes": "KV cache",
+        "kv_cache_needed_bytes": "KV cache for one request of full length",
+        "kv_cache_tokens": "tokens in the KV cache",
+        "kv_cache_blocks": "blocks of the KV cache",
+        "max_concurrency": "requests of full length at a time",
+        "peak_activation_bytes": "peak of activations",
+        "non_torch_bytes": "outside of PyTorch",
+        "non_kv_cache_bytes": "all but the KV cache",
+        "graph_bytes": "captured graphs",
+        "requested_bytes": "may be used",
+        "device_bytes": "whole device",
+        "device_used_bytes": "device, in use",
+        "free_bytes": "device, free",
+        "failed_allocation_bytes": "allocation that failed",
+        "allocated_bytes": "allocated then",
+        "active_bytes": "active then",
+        "reserved_bytes": "reserved then",
+        "unused_bytes": "reserved and unused then",
+        "process_bytes": "process then",
+    }
+)
+"""What lines of logs state (`formats/memory_files/log_lines.py`)."""
+
+
+@row
+class StatementRow:
+    """What a line of a log states: bytes, or a number of something."""
+
+    run: str = column("Run")
+    rank_id: int | None = column("Rank", "integer")
+    name: str = column()
+    """As programs know it."""
+    what: str = column("Stated", "word")
+    size_bytes: int | None = column("Size", "size")
+    number: float | None = column("Number", "integer")
+    path: str = column()
+    line: int = column("Line", "integer")
+
+
 @dataclass(frozen=True, slots=True)
 class MemoryPart:
     """What one capture hands on."""
@@ -236,6 +261,7 @@ class MemoryPart:
     calls: list[CallRow] = field(default_factory=list)
     process: list[ProcessRow] = field(default_factory=list)
     static: list[StaticRow] = field(default_factory=list)
+    statements: list[StatementRow] = field(default_factory=list)
     pictures: list[MemoryPicture] = field(default_factory=list)
     """That of the device with the highest peak."""
 
@@ -270,16 +296,6 @@ class Memory(Question[MemoryOptions, MemoryPart]):
         others = memory_captures(files)
         return [*runs, *(Unit(capture=one, run=str(one.root), number=len(runs) + n) for n, one in enumerate(others))]
 
-    def prepare(self, files: Discovery, asked: Request[MemoryOptions]) -> list[StatementRow]:
-        """What logs say, which are no captures."""
-        from aoe_reports.formats.memory_files import statements_of, states_memory
-
-        rows: list[StatementRow] = []
-        for file in filter(states_memory, files.files):
-            with asked.notes.where_unreadable(file.path):
-                rows += [_statement(file.path, one) for one in statements_of(file)]
-        return [one for one in rows if asked.options.rank in {None, one.rank_id}]
-
     def map_unit(self, unit: Unit, asked: Request[MemoryOptions]) -> MemoryPart:
         """The memory of each device of a capture."""
         from aoe_reports.topics.memory.picture import picture_of
@@ -309,6 +325,8 @@ class Memory(Question[MemoryOptions, MemoryPart]):
             part.calls.extend(_call(device, one) for one in read.memory.allocation_calls)
             part.process.extend(_process(device, read.memory))
             part.pools.extend(_pool(device, pool) for pool in read.memory.pools if _says(pool))
+        if capture.of_memory and chosen.device is None and chosen.step is None:
+            part.statements.extend(one for one in _statements(unit, asked.notes) if chosen.rank in {None, one.rank_id})
         for number, graph in graphs_of_capture(capture, asked.notes):
             rank = capture.info.rank_of(number)
             if chosen.step is None and chosen.rank in {None, rank} and chosen.device in {None, number}:
@@ -321,7 +339,9 @@ class Memory(Question[MemoryOptions, MemoryPart]):
         from aoe_reports.topics.memory.memory_of_ranks import sections_of
         from aoe_reports.topics.memory.words import headline_of, sentences_of, sentences_of_process
 
+        del asked
         owners = [one for _, part in parts for one in part.owners]
+        statements = [one for _, part in parts for one in part.statements]
         devices = [one for _, part in parts for one in part.devices]
         growth = [one for _, part in parts for one in part.growth]
         tables: tuple[Rows[Any], ...] = (
@@ -385,9 +405,9 @@ class Memory(Question[MemoryOptions, MemoryPart]):
             ),
             Rows(
                 type=StatementRow,
-                rows=asked.context,
+                rows=statements,
                 key="statements",
-                title=say("What logs say"),
+                title=say("What logs state"),
                 of_runs=True,
                 place=8,
             ),
@@ -396,7 +416,7 @@ class Memory(Question[MemoryOptions, MemoryPart]):
         return Finished(
             tables=tables,
             sections=sections_of(devices, tables),
-            headline=headline_of(devices, owners, growth, asked.context),
+            headline=headline_of(devices, owners, growth, statements),
             picture=max(pictures, key=lambda one: one.peak_bytes, default=None),
         )
 
@@ -405,42 +425,51 @@ memory = asking(Memory(), MemoryOptions)
 """What the memory of devices below some paths peaked at, and who held it: `memory([path]).table("devices")`."""
 
 
-def _statement(path: Path, one: Statement) -> StatementRow:
-    is_size = one.name.endswith("_bytes")
-    return StatementRow(
-        run=str(path.parent),
-        rank_id=one.rank_id,
-        name=one.name.removesuffix("_bytes"),
-        size_bytes=round(one.value) if is_size else None,
-        value=None if is_size else one.value,
-        file=path.name,
-        line=one.line,
-    )
+def _statements(unit: Unit, notes: Notes) -> Iterator[StatementRow]:
+    """What the logs of a capture state, line by line."""
+    from aoe_reports.formats.memory_files import statements_of, states_memory
+
+    for file in filter(states_memory, unit.capture.files):
+        statements: list[Statement] = []
+        with notes.where_unreadable(file.path):
+            statements = statements_of(file)
+        for one in statements:
+            is_size = one.name.endswith("_bytes")
+            yield StatementRow(
+                run=unit.run,
+                rank_id=one.rank_id,
+                name=one.name,
+                what=say(STATED[one.name]),
+                size_bytes=int(one.value) if is_size else None,
+                number=None if is_size else int(one.value) if one.value.is_integer() else one.value,
+                path=one.path,
+                line=one.line,
+            )
 
 
 def _device(run: str, read: ReadDevice) -> DeviceRow:
-    found = read.memory
+    measured = read.memory
     return DeviceRow(
         run=run,
-        rank_id=found.rank_id,
-        device_id=found.device_id,
-        component=found.peak_pool,
-        peak_bytes=found.peak.size_bytes,
-        peak_ns=found.peak.at_ns,
-        after_ns=found.peak.at_ns - min(pool.first_ns for pool in found.pools) if read.has_clock else None,
-        step=found.peak.step,
+        rank_id=measured.rank_id,
+        device_id=measured.device_id,
+        component=measured.peak_pool,
+        peak_bytes=measured.peak.size_bytes,
+        peak_ns=measured.peak.at_ns,
+        after_ns=measured.peak.at_ns - min(pool.first_ns for pool in measured.pools) if read.has_clock else None,
+        step=measured.peak.step,
         steps_of=read.steps_of,
-        reserved_bytes=found.reserved_at_peak,
-        active_bytes=found.active_at_peak,
-        unusable_bytes=found.unusable_bytes,
-        excess_bytes=None if found.fragmentation is None else found.fragmentation.excess_bytes,
-        in_vain_bytes=None if found.fragmentation is None else found.fragmentation.in_vain_bytes,
-        before_bytes=sum(owner.size_bytes for owner in found.owners if owner.since_before),
-        unexplained_bytes=sum(owner.size_bytes for owner in found.owners if owner.unexplained),
-        explained=round(found.explained, 6) if found.owners else None,
-        process_bytes=_highest(found.pools, "process"),
-        device_bytes=_highest(found.pools, "device"),
-        running=list(found.running),
+        reserved_bytes=measured.reserved_at_peak,
+        active_bytes=measured.active_at_peak,
+        unusable_bytes=measured.unusable_bytes,
+        excess_bytes=None if measured.fragmentation is None else measured.fragmentation.excess_bytes,
+        in_vain_bytes=None if measured.fragmentation is None else measured.fragmentation.in_vain_bytes,
+        before_bytes=sum(owner.size_bytes for owner in measured.owners if owner.since_before),
+        unexplained_bytes=sum(owner.size_bytes for owner in measured.owners if owner.unexplained),
+        explained=round(measured.explained, 6) if measured.owners else None,
+        process_bytes=_highest(measured.pools, "process"),
+        device_bytes=_highest(measured.pools, "device"),
+        running=list(measured.running),
     )
 
 
@@ -448,15 +477,15 @@ def _highest(pools: Sequence[PoolMemory], scope: str) -> int | None:
     return max((pool.reserved.size_bytes for pool in pools if pool.scope == scope and pool.reserved), default=None)
 
 
-def _owners(device: DeviceRow, found: DeviceMemory, top: int) -> Iterator[OwnerRow]:
+def _owners(device: DeviceRow, measured: DeviceMemory, top: int) -> Iterator[OwnerRow]:
     """The largest owners, all others in one row, and last what is not explained."""
-    explained = [owner for owner in found.owners if not owner.unexplained]
+    explained = [owner for owner in measured.owners if not owner.unexplained]
     named = [owner for owner in explained if owner.name is not None]
     others = named[top:] if len(named) > top + 1 else []
     rows = [_owner(device, owner) for owner in explained if owner not in others]
     if others:
         rows.append(_others(device, others))
-    rows += [_owner(device, owner) for owner in found.owners if owner.unexplained]
+    rows += [_owner(device, owner) for owner in measured.owners if owner.unexplained]
     for position, one in enumerate(rows, start=1):
         yield replace(one, position=position)
 
@@ -521,11 +550,11 @@ def _growth(device: DeviceRow, growth: Growth) -> GrowthRow:
     )
 
 
-def _churn(device: DeviceRow, found: DeviceMemory, top: int) -> Iterator[ChurnRow]:
+def _churn(device: DeviceRow, measured: DeviceMemory, top: int) -> Iterator[ChurnRow]:
     repeated: dict[str, Repeated] = {}
-    for one in found.repeated:
+    for one in measured.repeated:
         repeated.setdefault(one.owner, one)
-    for churn in found.churn[:top]:
+    for churn in measured.churn[:top]:
         same = repeated.get(churn.owner)
         yield ChurnRow(
             run=device.run,
@@ -552,11 +581,11 @@ def _call(device: DeviceRow, calls: AllocationCalls) -> CallRow:
     )
 
 
-def _process(device: DeviceRow, found: DeviceMemory) -> Iterator[ProcessRow]:
+def _process(device: DeviceRow, measured: DeviceMemory) -> Iterator[ProcessRow]:
     from aoe_reports.topics.memory.words import name_of
 
-    whole = sum(part.size_bytes for part in found.process_parts)
-    for part in found.process_parts:
+    whole = sum(part.size_bytes for part in measured.process_parts)
+    for part in measured.process_parts:
         yield ProcessRow(
             run=device.run,
             rank_id=device.rank_id,

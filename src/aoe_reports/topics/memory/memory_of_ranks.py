@@ -34,11 +34,11 @@ def sections_of(devices: Sequence[DeviceRow], tables: Sequence[Rows[Any]]) -> li
     runs = lists_by_key((one.run, one) for one in devices)
     if not any(map(has_many_ranks, runs.values())):
         return None
-    found = [section for run, of_run in runs.items() for section in _sections_of_run(run, of_run, tables)]
+    sections = [section for run, of_run in runs.items() for section in _sections_of_run(run, of_run, tables)]
     for table in tables:
         others = [one for one in table.rows if one.run not in runs]  # graphs and logs, where nothing peaks
-        found += [section_of_rows(table.title, table.sentences, others)] if others else []
-    return found
+        sections += [section_of_rows(table.title, table.sentences, others)] if others else []
+    return sections
 
 
 def _sections_of_run(run: str, devices: Sequence[DeviceRow], tables: Sequence[Rows[Any]]) -> Iterator[Section]:

@@ -23,6 +23,7 @@ from aoe_reports.engine.question import Notes
 from aoe_reports.facts.tasks import split_devices
 from aoe_reports.formats.capture import Capture
 from aoe_reports.formats.vendor import vendor_of
+from aoe_reports.model.arrays.memory import give_back
 from aoe_reports.model.by_key import lists_by_key
 from aoe_reports.model.errors import ReadError
 from aoe_reports.model.findings import Finding
@@ -30,7 +31,7 @@ from aoe_reports.model.size_units import exact_size
 from aoe_reports.model.texts import say
 from aoe_reports.model.topics.memory import DeviceMemory, MemoryRecording
 from aoe_reports.model.topics.steps import Step
-from aoe_reports.topics.memory.facts import DevicePeak, StepSpan, StepTimes
+from aoe_reports.topics.memory.facts import KEPT, DevicePeak, StepSpan, StepTimes
 from aoe_reports.topics.memory.host_ranges import EVENT_COLUMNS, HostRanges
 from aoe_reports.topics.memory.static import GraphMemory, graphs_of
 from aoe_reports.topics.rules import MEMORY_DISAGREES
@@ -62,27 +63,40 @@ def devices_of(
     step: int | None = None,
 ) -> list[ReadDevice]:
     """The memory of each device of a capture, by rank and device; `chosen` says which recordings count, `step` in which step it peaks."""
-    recordings = [one for one in memory_recordings(capture, notes) if chosen(one)]
-    by_place = lists_by_key(((one.rank_id, one.device_id), one) for one in recordings)
+    by_place = _recordings_by_place(capture, notes, chosen)
     peaks = {place: peak for place, mine in by_place.items() if (peak := DevicePeak.of(mine)) is not None}
     if not peaks:
         return []
+    for mine in by_place.values():  # sums beside allocations take half of the memory
+        mine[:] = [replace(one, events=one.events.select(KEPT)) for one in mine]
+    give_back()
     ranges = _host_ranges(capture, notes, peaks.values())
     steps, steps_of = _steps_of(capture, notes, ranges)
     if step is not None:
         span = steps.of(step)
         if span is None:
             return []
-        peaks = {place: peak for place in peaks if (peak := DevicePeak.of(by_place[place], span)) is not None}
+        peaks = {place: peak for place, whole in peaks.items() if (peak := whole.within(span)) is not None}
+        if not peaks:
+            return []
         ranges = _host_ranges(capture, notes, peaks.values())
     modules = ranges.modules()
     calls = ranges.allocation_calls() if len(by_place) == 1 else ()  # of several devices nothing says which they serve
-    found = []
+    devices = []
     for place in sorted(peaks, key=lambda place: tuple(-1 if one is None else one for one in place)):
         peak = peaks[place]
         memory = replace(peak.memory(steps, ranges.open_at(peak.at_ns), modules), allocation_calls=calls)
-        found.append(ReadDevice(tuple(by_place[place]), steps, steps_of, memory, peak))
-    return found
+        devices.append(ReadDevice(tuple(by_place[place]), steps, steps_of, memory, peak))
+    return devices
+
+
+def _recordings_by_place(
+    capture: Capture, notes: Notes, chosen: Callable[[MemoryRecording], bool]
+) -> dict[tuple[int | None, int | None], list[MemoryRecording]]:
+    """The recordings of each rank and device."""
+    recordings = memory_recordings(capture, notes)
+    give_back()
+    return lists_by_key(((one.rank_id, one.device_id), one) for one in recordings if chosen(one))
 
 
 def memory_of(capture: Capture, notes: Notes, steps: Callable[[], StepTimes]) -> list[DeviceMemory]:
@@ -93,7 +107,7 @@ def memory_of(capture: Capture, notes: Notes, steps: Callable[[], StepTimes]) ->
 
 
 def _host_ranges(capture: Capture, notes: Notes, peaks: Collection[DevicePeak]) -> HostRanges:
-    """The steps of the host and what it ran at each peak, where a timeline or a database tells it."""
+    """The steps of the host and what it ran at each peak, where a timeline or a database records it."""
     moments = [peak.at_ns for peak in peaks]
     in_modules = np.concatenate([peak.allocated_ns for peak in peaks])
     new = partial(HostRanges, moments, in_modules)
@@ -148,10 +162,10 @@ def disagreements_of(capture: Capture) -> Iterator[Finding]:
         used, *others = sources
         try:
             expected = measure(joined(read_source(used, hashed=False)))
-            found = [(other, measure(joined(read_source(other, hashed=False)))) for other in others]
+            compared = [(other, measure(joined(read_source(other, hashed=False)))) for other in others]
         except (ReadError, OSError):
             continue  # which reading them says
-        for other, sizes in found:
+        for other, sizes in compared:
             for name, size in expected.items():
                 if sizes.get(name) != size:
                     yield MEMORY_DISAGREES.found(

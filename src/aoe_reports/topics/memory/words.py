@@ -25,7 +25,7 @@ def name_of(owner: Owner) -> str:
         counted = say("released, still counted by {component}", component=owner.name)
         return say("unexplained") if owner.name is None else counted
     if owner.name is None:
-        return say("held since before the recording")
+        return say("held since before the recording" if owner.since_before else "allocated for an unknown owner")
     return say("{name} (before the recording)", name=owner.name) if owner.since_before else owner.name
 
 
@@ -49,14 +49,16 @@ def headline_of(
         for one in sorted(mine, key=lambda one: -one.share)[:_IN_HEADLINE]
     ]
     rest = [say("{size} is reserved", size=size_words(most.reserved_bytes))] if most.reserved_bytes else []
-    told = join("; ", [join(", ", parts), *rest] if parts else rest)
-    first = say("{peak}: {told}.", peak=peak, told=told) if told else say("{peak}.", peak=peak)
+    parts_of_it = join("; ", [join(", ", parts), *rest] if parts else rest)
+    first = (
+        say("{peak}: {parts_of_it}.", peak=peak, parts_of_it=parts_of_it) if parts_of_it else say("{peak}.", peak=peak)
+    )
     leaks = [one for one in growth if one.meaning == "leak"]
     return join(" ", [first, _of_leak(leaks)]) if leaks else first
 
 
 def _of_logs(statements: Sequence[StatementRow]) -> str:
-    """The largest of each size that tells most, where nothing but logs is here."""
+    """The largest of each size of those that matter, where nothing but logs is here."""
     largest: dict[str, int] = {}
     for one in statements:
         if one.name in _LOGGED and one.size_bytes is not None:
@@ -67,9 +69,9 @@ def _of_logs(statements: Sequence[StatementRow]) -> str:
 
 _LOGGED = N_(
     {
-        "weights": "{size} of weights",
-        "kv_cache": "{size} of KV cache",
-        "failed_allocation": "an allocation of {size} failed",
+        "weights_bytes": "{size} of weights",
+        "kv_cache_bytes": "{size} of KV cache",
+        "failed_allocation_bytes": "an allocation of {size} failed",
     }
 )
 
@@ -142,26 +144,26 @@ def sentences_of_process(devices: Sequence[DeviceRow]) -> list[str]:
 
 def findings_of(read: ReadDevice) -> Iterator[Finding]:
     """What does not add up."""
-    found = read.memory
-    if found.owners and found.explained < 1 - _MUCH_UNEXPLAINED:
+    measured = read.memory
+    if measured.owners and measured.explained < 1 - _MUCH_UNEXPLAINED:
         yield MEMORY_UNEXPLAINED.found(
             _path(read),
             say(
                 "recorded allocations and releases explain {share:.1%} of the changes of {component}",
-                share=found.explained,
-                component=found.peak_pool,
+                share=measured.explained,
+                component=measured.peak_pool,
             ),
         )
     yield from _of_open_ends(read)
     yield from _of_sources(read)
-    parts = sum(part.size_bytes for part in found.process_parts if not part.unexplained)
-    if found.process is not None and parts > found.process.size_bytes:
+    parts = sum(part.size_bytes for part in measured.process_parts if not part.unexplained)
+    if measured.process is not None and parts > measured.process.size_bytes:
         yield MEMORY_DISAGREES.found(
             _path(read),
             say(
                 "components hold {parts} in all, the process {process}",
                 parts=exact_size(parts),
-                process=exact_size(found.process.size_bytes),
+                process=exact_size(measured.process.size_bytes),
             ),
         )
 
@@ -196,14 +198,14 @@ def _of_open_ends(read: ReadDevice) -> Iterator[Finding]:
 
 def _of_sources(read: ReadDevice) -> Iterator[Finding]:
     """Peaks of the same component in two sources, which differ."""
-    for name, first, second in read.peak.disagreeing():
+    for name, first, second in read.peak.disagreements:
         yield MEMORY_DISAGREES.found(
             _path(read),
             say(
-                "{name}: at most {first} by {one}, {second} by {other}",
+                "{name}: at most {first} by {source}, {second} by {other}",
                 name=name,
                 first=exact_size(first[1]),
-                one=first[0],
+                source=first[0],
                 second=exact_size(second[1]),
                 other=second[0],
             ),
