@@ -21,13 +21,15 @@ WARM_UP_STEPS, WARM_UP_SHARE = 3, 1 / 3
 """Warm-up takes at most so many steps, and at most this share of the judged ones."""
 REGULAR = 1.5
 """A leak keeps its pace: no pause is longer than this times the usual one, and half a step."""
+MIN_IRREGULAR, MIN_SHARE, STEADY = 8, 0.5, 0.8
+"""A leak without a pace: in at least so many steps, in half of all, and in the later half in at least this part of those of the earlier half."""
 SLOWER, FALLING, FALLING_Z = 0.5, 0.8, -2.0
 """Growth slows if its later gains are less than half of the earlier ones; or less than FALLING of them, and gains fall by the score of Mann and
 Kendall's test: one series in 40 does so by chance."""
 AT_REST = 2.0
 """Growth has come to rest if nothing was gained for so many times the longest pause before."""
 NOISE = 3.0
-"""A level that comes to rest has grown if it rose by so many times the median of what later steps undo."""
+"""A level has grown if it rose by so many times the median of what later steps undo."""
 WORTH_SHARE = 0.01
 """Warm-up and caches below 1 % of the pool are left out: they grow no further."""
 WORTH_PER_STEP = 1e-6
@@ -55,6 +57,8 @@ class Gains:
     sizes: Ints
     noise: float = 0.0
     """Median of what the levels that they come from exceed their lasting part by."""
+    unsure: tuple[int, ...] = ()
+    """The same of the last steps, of which a later one may still undo some."""
 
     def paces(self, pool_size: int) -> list[Pace]:
         """Leak, filling cache or warm-up, the latter also before a leak; none where growth is single, irregular or too small."""
@@ -63,7 +67,7 @@ class Gains:
             return []
         for start in (0, warm):
             leak = _leak(sizes, start)
-            if leak is not None and leak.bytes_per_step >= WORTH_PER_STEP * pool_size:
+            if leak is not None and self._bears_out(leak) and leak.bytes_per_step >= WORTH_PER_STEP * pool_size:
                 return [*(self._warm_up(leak.bytes_per_step, pool_size) if start else []), leak]
         return self.paces_of_cache(pool_size) if self.is_warm_up or self._slows else []
 
@@ -79,6 +83,11 @@ class Gains:
     def is_warm_up(self) -> bool:
         """Whether no later step but a single one gains anything."""
         return bool(np.count_nonzero(self.sizes[self._warm :]) <= 1)
+
+    def _bears_out(self, leak: Pace) -> bool:
+        """Whether a leak is larger than noise, and goes on in the steps that are not judged."""
+        rise = int(self.sizes[leak.first :].sum())
+        return rise >= NOISE * self.noise and sum(self.unsure) >= SLOWER * leak.bytes_per_step * len(self.unsure)
 
     @property
     def _slows(self) -> bool:
@@ -112,8 +121,9 @@ def lasting_rises(levels: Ints, unsure: int) -> Gains:
     The last steps are left out: those that are unsure, and as many as the longest tooth of a saw.
     """
     lasting = np.minimum.accumulate(levels[::-1])[::-1]
-    judged = len(levels) - 1 - max(1, unsure, _longest_tooth(levels))
-    return Gains(np.diff(lasting)[: max(judged, 0)], float(np.median(levels - lasting)))
+    judged = max(0, len(levels) - 1 - max(1, unsure, _longest_tooth(levels)))
+    rises = np.diff(lasting)
+    return Gains(rises[:judged], float(np.median(levels - lasting)), tuple(rises[judged:].tolist()))
 
 
 def _longest_tooth(levels: Ints) -> int:
@@ -131,23 +141,38 @@ def _longest_tooth(levels: Ints) -> int:
 
 
 def _leak(sizes: Ints, start: int) -> Pace | None:
-    """Growth that keeps its pace from a step on to the last judged one."""
+    """Growth that lasts from a step on to the last judged one."""
     judged = sizes[start:]
     times = np.flatnonzero(judged > 0)
     if len(judged) < MIN_STEPS or len(times) < MIN_LEAKS:
         return None
+    amounts = judged[times].astype(np.float64)
+    if _is_slowing(amounts):
+        return None
+    if _keeps_pace(times, len(judged)):
+        pause = float(np.diff(times).mean())
+        mean, half = (part / pause for part in _interval(amounts))
+    elif _lasts(times, len(judged)):
+        mean, half = _interval(judged.astype(np.float64))
+    else:
+        return None
+    return Pace("leak", mean, mean - half, mean + half, start, start + len(judged) - 1) if half < mean else None
+
+
+def _keeps_pace(times: Ints, count: int) -> bool:
+    """Whether something is gained every so many steps, to the end."""
     pauses = np.diff(times)
     usual = float(np.median(pauses))
-    longest = max(int(times[0]) + 1, int(pauses.max()), len(judged) - int(times[-1]))
-    amounts = judged[times].astype(np.float64)
-    is_regular = longest <= REGULAR * usual + 0.5 and pauses.min() >= usual / REGULAR - 0.5
-    if not is_regular or _is_slowing(amounts):
-        return None
-    mean, half = _interval(amounts)
-    pause = float(pauses.mean())
-    if half >= mean:
-        return None
-    return Pace("leak", mean / pause, (mean - half) / pause, (mean + half) / pause, start, start + len(judged) - 1)
+    longest = max(int(times[0]) + 1, int(pauses.max()), count - int(times[-1]))
+    return bool(longest <= REGULAR * usual + 0.5 and pauses.min() >= usual / REGULAR - 0.5)
+
+
+def _lasts(times: Ints, count: int) -> bool:
+    """Whether something is gained in many steps without a pace, and at the end as often as at the start."""
+    later = np.count_nonzero(times >= count - count // 2)
+    is_open = count - int(times[-1]) <= int(np.diff(times).max())
+    is_often = len(times) >= max(MIN_IRREGULAR, MIN_SHARE * count)
+    return is_often and is_open and bool(later >= STEADY * np.count_nonzero(times < count // 2))
 
 
 def _is_slowing(sizes: Ints | Floats) -> bool:
