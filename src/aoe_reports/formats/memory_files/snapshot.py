@@ -43,6 +43,8 @@ _BYTES_PER_ENTRY = 12
 _FEW_BYTES = 4096
 _MOST = 2**52
 """Bytes of an allocation, and us since 1970: there are none of 4 PB, and none in 2112 yet."""
+_MAX_ACTION = 40
+"""Characters of an unknown action that a finding shows."""
 _SOURCE, _COMPONENT = "snapshot", "PTA"
 
 _ACTIONS = (
@@ -281,7 +283,10 @@ class _Reading:
         elif action != "snapshot":
             self.wrong(
                 f"/device_traces/{device}/{place}",
-                say("expected an entry with a known action, not {action!r}", action=action),
+                say(
+                    "expected an entry with a known action, not {action}",
+                    action=action[:_MAX_ACTION] if isinstance(action, str) else type(action).__name__,
+                ),
             )
 
     def recording(self, device: int, trace: Sequence[Any], blocks: _Blocks, first: int) -> MemoryRecording:
