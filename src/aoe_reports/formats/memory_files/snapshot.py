@@ -16,7 +16,8 @@ import numpy as np
 import pyarrow as pa
 
 from aoe_reports.formats.json.summary import read_document
-from aoe_reports.formats.memory_files.frames import constant, frame_of, nothing_recorded, numbers, refuse_impossible
+from aoe_reports.formats.memory import event_frame, sample_frame
+from aoe_reports.formats.memory_files.frames import constant, nothing_recorded, numbers, refuse_impossible
 from aoe_reports.formats.memory_files.pairs import Pairs, in_use_at_end, paired
 from aoe_reports.formats.memory_files.plain_pickle import NotPlain, plain_value
 from aoe_reports.formats.memory_files.rules import (
@@ -34,7 +35,6 @@ from aoe_reports.model.errors import ReadError
 from aoe_reports.model.findings import EXAMPLES_PER_RULE, Finding
 from aoe_reports.model.texts import Text, say
 from aoe_reports.model.topics.memory import MemoryRecording
-from aoe_reports.schema.tables import MEMORY_EVENT, MEMORY_SAMPLE
 
 MAX_BYTES = 512 << 20
 """A larger pickle is not read: in memory it takes ten times its size."""
@@ -301,14 +301,13 @@ class _Reading:
             more = say("and {count} more of this kind", count=self._wrong - EXAMPLES_PER_RULE)
             self._findings.append(MEMORY_ENTRY.found(self._path, more))
         self._wrong = 0
-        rank = self._file.name.rank_id
         found, self._findings = tuple(self._findings), []
         return MemoryRecording(
-            rank_id=rank,
+            rank_id=self._file.name.rank_id,
             device_id=device,
             source=_SOURCE,
-            events=replay.events(rank, device, self._stacks),
-            samples=replay.samples(rank, device),
+            events=replay.events(self._stacks),
+            samples=replay.samples(),
             unusable_bytes=blocks.unusable,
             has_clock=history.has_clock,
             findings=found,
@@ -420,7 +419,7 @@ class _Replay:
             if len(values) and (least := int(values.min())) < 0:
                 yield say("{name}: {size:,} bytes at the least; entries are missing", name=name, size=least)
 
-    def events(self, rank: int | None, device: int, stacks: Stacks) -> pa.Table:
+    def events(self, stacks: Stacks) -> pa.Table:
         """Each allocation of the history, what it releases of older ones, then the blocks in use that are older than it."""
         released, completed, history, blocks = self._released, self._pairs(_COMPLETE), self._history, self._blocks
         old = np.flatnonzero(self._is_old)
@@ -437,12 +436,8 @@ class _Replay:
         stack = np.where(begun >= 0, joined(history.stacks, blocks.stacks), -1)
         stack[len(rows) :] = _ints(blocks.stacks)[old]
         behind = self._first + history.length + np.arange(len(old), dtype=np.int64)
-        return frame_of(
-            MEMORY_EVENT,
-            count,
+        return event_frame(
             {
-                "rank_id": constant(rank, count),
-                "device_id": constant(device, count),
                 "component": constant(_COMPONENT, count),
                 **stacks.columns(stack),
                 "stream": numbers(joined(history.streams, blocks.streams)),
@@ -453,6 +448,7 @@ class _Replay:
                 "reusable_ns": self._when(reusable),
                 "source_row": numbers(np.concatenate([self._first - 1 + self._places[rows], behind])),
             },
+            count,
         )
 
     def _completions(self, older: Ints) -> Ints:
@@ -471,15 +467,11 @@ class _Replay:
         values = self._times[np.where(there, rows, 0)] if len(self._times) else np.zeros(len(rows), dtype=np.int64)
         return numbers(values, there)
 
-    def samples(self, rank: int | None, device: int) -> pa.Table:
+    def samples(self) -> pa.Table:
         """What was in use after each entry."""
         count = len(self._actions)
-        return frame_of(
-            MEMORY_SAMPLE,
-            count,
+        return sample_frame(
             {
-                "rank_id": constant(rank, count),
-                "device_id": constant(device, count),
                 "scope": constant("allocator", count),
                 "component": constant(_COMPONENT, count),
                 "sampled_ns": numbers(self._times),
@@ -488,6 +480,7 @@ class _Replay:
                 "active_bytes": numbers(self._active, np.full(count, self._knows_active)),
                 "source_row": numbers(self._first - 1 + self._places),
             },
+            count,
         )
 
 
