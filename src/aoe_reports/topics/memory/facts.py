@@ -34,9 +34,11 @@ from aoe_reports.model.arrays.columns import (
 )
 from aoe_reports.model.by_key import lists_by_key
 from aoe_reports.model.topics.memory import (
+    MEASURES,
     DeviceMemory,
     Kind,
     Level,
+    Measure,
     MemoryRecording,
     Owner,
     PoolMemory,
@@ -45,7 +47,6 @@ from aoe_reports.topics.memory.churn import ShortLived
 from aoe_reports.topics.memory.fragmentation import fragmentation_of
 from aoe_reports.topics.memory.growth import growth_of
 
-MEASURES = ("allocated", "reserved", "active")
 KEPT = ["component", "owner", "kind", "location", "size_bytes", "allocated_ns", "released_ns", "reusable_ns"]
 """The columns of allocations that are needed once their sums have been compared."""
 PROFILER_SOURCES = ("operator_memory", "memory_record", "npu_mem", "npu_module_mem")
@@ -104,7 +105,7 @@ class Samples:
     measures: dict[str, tuple[Ints, Mask]]
 
     @property
-    def measure(self) -> str:
+    def measure(self) -> Measure:
         """What a peak of it is a peak of."""
         return next(measure for measure in MEASURES if self.has(measure))
 
@@ -359,6 +360,7 @@ class DevicePeak:
     ) -> DeviceMemory:
         """The memory of the device; `modules` says in which module the program was at some times of allocation."""
         pool, every = self.pool, self.every
+        pools = [_pool(samples, steps) for samples in every]
         peak = replace(self.level, step=steps.at(self.at_ns))
         owners: tuple[Owner, ...] = ()
         explained = 0.0
@@ -373,8 +375,9 @@ class DevicePeak:
         return DeviceMemory(
             rank_id=self.rank_id,
             device_id=self.device_id,
-            pools=tuple(_pool(samples, steps) for samples in every),
-            peak_pool=pool.component,
+            pools=tuple(pools),
+            pool=next(pool for pool, samples in zip(pools, every, strict=True) if samples is self.pool),
+            measure=pool.measure,
             peak=peak,
             running=tuple(running),
             owners=owners,
@@ -497,9 +500,10 @@ def pool_to_explain(every: Sequence[Samples]) -> Samples:
     return max(every, key=_importance)
 
 
-def _importance(samples: Samples) -> tuple[bool, bool, bool, int]:
+def _importance(samples: Samples) -> tuple[bool, bool, bool, bool, int]:
     return (
         samples.measure == "allocated",
+        samples.scope != "device",  # which other processes use, too
         samples.component.endswith(_OTHER_POOLS),
         samples.component not in {_GE, "WORKSPACE"},
         _peak(samples, samples.measure),
