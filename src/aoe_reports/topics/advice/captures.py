@@ -65,8 +65,8 @@ from aoe_reports.topics.communication.run import Communication
 from aoe_reports.topics.device_time.beside import tasks_beside_each_other
 from aoe_reports.topics.host.causes import HostFacts
 from aoe_reports.topics.host.sequences import fusible_ns
-from aoe_reports.topics.memory.facts import StepSpan, StepTimes
 from aoe_reports.topics.memory.reading import memory_of, spans_of
+from aoe_reports.topics.memory.samples import StepSpan, StepTimes
 from aoe_reports.topics.quality.observed import steps_of_parts
 from aoe_reports.topics.quality.trimming import (
     LeftOut,

@@ -13,7 +13,7 @@ from aoe_reports.facts.steps import STEP_RANGE, step_of_range
 from aoe_reports.model.arrays.columns import Ints, WordMap, distinct
 from aoe_reports.model.topics.memory import AllocationCalls
 from aoe_reports.topics.memory.churn import is_allocation_call
-from aoe_reports.topics.memory.facts import StepSpan
+from aoe_reports.topics.memory.samples import StepSpan
 
 EVENT_COLUMNS = ("ph", "name", "category", "tid", "start_ns", "duration_ns", "stage_row", "pid")
 """The columns of events that are looked at."""

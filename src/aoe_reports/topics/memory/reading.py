@@ -31,8 +31,10 @@ from aoe_reports.model.size_units import exact_size
 from aoe_reports.model.texts import say
 from aoe_reports.model.topics.memory import DeviceMemory, MemoryRecording
 from aoe_reports.model.topics.steps import Step
-from aoe_reports.topics.memory.facts import KEPT, DevicePeak, StepSpan, StepTimes
+from aoe_reports.topics.memory.balance import KEPT
+from aoe_reports.topics.memory.facts import DevicePeak
 from aoe_reports.topics.memory.host_ranges import EVENT_COLUMNS, HostRanges
+from aoe_reports.topics.memory.samples import StepSpan, StepTimes
 from aoe_reports.topics.memory.static import GraphMemory, graphs_of
 from aoe_reports.topics.rules import MEMORY_DISAGREES
 
