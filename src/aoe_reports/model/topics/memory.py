@@ -32,6 +32,8 @@ class MemoryRecording:
     samples: pa.Table
     unusable_bytes: int | None = None
     """Reserved at the end of the recording, in blocks that hold nothing and that cannot be returned: only a snapshot says it."""
+    process: int | None = None
+    """Process id, where the source tells the memory of several processes on one device apart."""
     has_clock: bool = True
     """False: the source tells the order of what happened, and no time; its times are numbers of events, not ns."""
     findings: tuple[Finding, ...] = ()

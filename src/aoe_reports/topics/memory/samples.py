@@ -52,10 +52,14 @@ class StepSpan:
 
 
 class StepTimes:
-    """The steps of a device, in order."""
+    """The steps of a device in order; each contains its begin and not its end.
+
+    Spans of one number that overlap are one step, as of several devices; where a step overlaps the next one, it ends as that begins. Steps within
+    others tell nothing: there are none then.
+    """
 
     def __init__(self, spans: Iterable[StepSpan]) -> None:
-        self.spans = sorted(spans, key=lambda span: span.start_ns)
+        self.spans = _apart(spans)
         self._starts = [span.start_ns for span in self.spans]
 
     def of(self, number: int) -> StepSpan | None:
@@ -66,6 +70,22 @@ class StepTimes:
         """The number of the step at that time."""
         place = bisect_right(self._starts, time) - 1
         return self.spans[place].number if place >= 0 and time < self.spans[place].end_ns else None
+
+
+def _apart(spans: Iterable[StepSpan]) -> list[StepSpan]:
+    """Spans that do not overlap."""
+    apart: list[StepSpan] = []
+    for span in sorted(spans, key=lambda span: (span.start_ns, span.end_ns)):
+        last = apart[-1] if apart else None
+        if last is not None and span.start_ns < last.end_ns:
+            if span.number == last.number:
+                apart[-1] = replace(last, end_ns=max(last.end_ns, span.end_ns))
+                continue
+            if span.start_ns == last.start_ns or span.end_ns < last.end_ns:
+                return []
+            apart[-1] = replace(last, end_ns=span.start_ns)
+        apart.append(span)
+    return apart
 
 
 @dataclass(frozen=True, slots=True)
