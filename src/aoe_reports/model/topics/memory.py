@@ -25,6 +25,8 @@ class MemoryRecording:
 
     rank_id: int | None
     device_id: int | None
+    process: int | None = None
+    """The process whose memory it is, where a source separates processes: each has a pool of its own."""
     source: str
     """Kind of file: operator_memory, snapshot, msmemscope, …"""
     path: str = ""
