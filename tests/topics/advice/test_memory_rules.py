@@ -8,13 +8,14 @@ from typing import Any
 
 import pytest
 from commandline import FIXTURES, Cli
+from memory_devices import a_device
 from planted_memory import MIB, planted, write_planted
 
 from aoe_reports.engine.captures import find_captures
 from aoe_reports.engine.question import Notes
 from aoe_reports.facts.bounds import StepShares
 from aoe_reports.formats.sources.discovery import discover
-from aoe_reports.model.topics.memory import DeviceMemory, Fragmentation, Growth, Kind, Level, Owner, Repeated
+from aoe_reports.model.topics.memory import DeviceMemory, Fragmentation, Growth, Kind, Owner, Repeated
 from aoe_reports.topics.advice.advice import Advice, Facts
 from aoe_reports.topics.advice.registry import find_advice
 from aoe_reports.topics.memory.reading import read_memory
@@ -24,21 +25,7 @@ PEAK = 1000 * MIB
 
 
 def _memory(**parts: Any) -> DeviceMemory:
-    plain = DeviceMemory(
-        rank_id=0,
-        device_id=0,
-        pools=(),
-        peak_pool="PTA",
-        peak=Level(size_bytes=PEAK, at_ns=0, step=1),
-        running=(),
-        owners=(),
-        reserved_at_peak=None,
-        active_at_peak=None,
-        unusable_bytes=None,
-        explained=1.0,
-        growth=(),
-    )
-    return replace(plain, **parts)
+    return a_device(peak=PEAK, **parts)
 
 
 def _advice(memory: DeviceMemory | None) -> list[Advice]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Final, Literal, get_args
 
 from aoe_reports.model.classes import record
 
@@ -13,6 +13,9 @@ if TYPE_CHECKING:
 
 Kind = Literal["weight", "gradient", "optimizer", "activation", "kv_cache", "communication", "workspace"]
 Scope = Literal["allocator", "component", "process", "device"]
+Measure = Literal["allocated", "reserved", "active"]
+MEASURES: Final[tuple[Measure, ...]] = get_args(Measure)
+"""A peak is one of the first of these that is recorded."""
 Growing = Literal["leak", "filling cache", "warm-up"]
 
 
@@ -34,8 +37,6 @@ class MemoryRecording:
     samples: pa.Table
     unusable_bytes: int | None = None
     """Reserved at the end of the recording, in blocks that hold nothing and that cannot be returned: only a snapshot says it."""
-    process: int | None = None
-    """Process id, where the source tells the memory of several processes on one device apart."""
     has_clock: bool = True
     """False: the source tells the order of what happened, and no time; its times are numbers of events, not ns."""
     findings: tuple[Finding, ...] = ()
@@ -100,7 +101,7 @@ class Growth:
     owner: str | None
     """None: all of the pool."""
     meaning: Growing
-    measure: Literal["allocated", "reserved"] = "allocated"
+    measure: Measure = "allocated"
     bytes_per_step: float
     low: float
     high: float
@@ -169,10 +170,12 @@ class DeviceMemory:
     rank_id: int | None
     device_id: int | None
     pools: tuple[PoolMemory, ...]
-    peak_pool: str
-    """Component whose peak is taken apart."""
+    pool: PoolMemory
+    """The one of these whose peak is taken apart."""
+    measure: Measure
+    """What it is the peak of: allocated memory, where that is recorded."""
     peak: Level
-    """The most that was allocated in it, and when."""
+    """The highest value of that measure, and when."""
     running: tuple[str, ...]
     """What the host ran then, outermost first."""
     owners: tuple[Owner, ...]

@@ -23,6 +23,7 @@ from aoe_reports.model.arrays.columns import (
     keep_where,
 )
 from aoe_reports.model.topics.memory import (
+    MEASURES,
     DeviceMemory,
     Kind,
     Level,
@@ -36,7 +37,6 @@ from aoe_reports.topics.memory.disagreements import Disagreement, disagreements_
 from aoe_reports.topics.memory.fragmentation import fragmentation_of
 from aoe_reports.topics.memory.growth import growth_of
 from aoe_reports.topics.memory.samples import (
-    MEASURES,
     OTHER_POOLS,
     Samples,
     StepSpan,
@@ -107,6 +107,7 @@ class DevicePeak:
     ) -> DeviceMemory:
         """The memory of the device; `modules` says in which module the program was at some times of allocation."""
         pool, every = self.pool, self.every
+        pools = [_pool(samples, steps) for samples in every]
         peak = replace(self.level, step=steps.at(self.at_ns))
         owners: tuple[Owner, ...] = ()
         explained = 0.0
@@ -121,8 +122,9 @@ class DevicePeak:
         return DeviceMemory(
             rank_id=self.rank_id,
             device_id=self.device_id,
-            pools=tuple(_pool(samples, steps) for samples in every),
-            peak_pool=pool.component,
+            pools=tuple(pools),
+            pool=next(one for one, samples in zip(pools, every, strict=True) if samples is pool),
+            measure=pool.measure,
             peak=peak,
             running=tuple(running),
             owners=owners,

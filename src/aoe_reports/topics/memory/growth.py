@@ -8,19 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from aoe_reports.model.arrays.columns import Dictionary, Ints, codes, integers, places_by
-from aoe_reports.model.topics.memory import Growth
+from aoe_reports.model.topics.memory import Growth, Measure
 from aoe_reports.topics.memory.gains import MIN_STEPS, Gains, Pace, lasting_rises
 
 Steps = Sequence[tuple[int, int, int]]
 """(number, start, end) of each, in ns."""
-Measure = Literal["allocated", "reserved"]
 
 PATIENCE = 2
 """Memory counts as never released after this times the longest that its owner held other memory. Requests of a server are of any length: with 1, one

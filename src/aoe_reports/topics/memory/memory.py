@@ -11,6 +11,7 @@ from aoe_reports.engine.question import CaptureOptions, Finished, Notes, Questio
 from aoe_reports.model.options import option, options
 from aoe_reports.model.rows import US, Rows, column, row
 from aoe_reports.model.texts import N_, say
+from aoe_reports.model.topics.memory_words import MEASURE_WORDS
 
 if TYPE_CHECKING:
     from aoe_reports.formats.sources.discovery import Discovery
@@ -31,7 +32,6 @@ if TYPE_CHECKING:
 
 SCOPES = N_({"allocator": "allocator", "component": "component", "process": "process", "device": "device"})
 MEANINGS = N_({"leak": "leak", "filling cache": "filling cache", "warm-up": "warm-up"})
-MEASURES = N_({"allocated": "allocated", "reserved": "reserved"})
 KINDS = N_(
     {
         "weight": "weight",
@@ -454,7 +454,7 @@ def _device(run: str, read: ReadDevice) -> DeviceRow:
         run=run,
         rank_id=measured.rank_id,
         device_id=measured.device_id,
-        component=measured.peak_pool,
+        component=measured.pool.component,
         peak_bytes=measured.peak.size_bytes,
         peak_ns=measured.peak.at_ns,
         after_ns=measured.peak.at_ns - min(pool.first_ns for pool in measured.pools) if read.has_clock else None,
@@ -542,7 +542,7 @@ def _growth(device: DeviceRow, growth: Growth) -> GrowthRow:
         owner=say("all of {component}", component=device.component) if growth.owner is None else growth.owner,
         is_all=growth.owner is None,
         meaning=say(MEANINGS[growth.meaning]),
-        measure=say(MEASURES[growth.measure]),
+        measure=say(MEASURE_WORDS[growth.measure]),
         bytes_per_step=round(growth.bytes_per_step, 3),
         low_bytes=round(growth.low, 3),
         high_bytes=round(growth.high, 3),

@@ -22,12 +22,8 @@ from aoe_reports.model.arrays.columns import (
     valid,
 )
 from aoe_reports.model.by_key import lists_by_key
-from aoe_reports.model.topics.memory import (
-    Level,
-    MemoryRecording,
-)
+from aoe_reports.model.topics.memory import MEASURES, Level, Measure, MemoryRecording
 
-MEASURES = ("allocated", "reserved", "active")
 PROFILER_SOURCES = ("operator_memory", "memory_record", "npu_mem", "npu_module_mem")
 """Files of one profiler, which complete each other; any other source has its own allocations and samples."""
 _MAX_INT32 = 2**31 - 1
@@ -99,7 +95,7 @@ class Samples:
     measures: dict[str, tuple[Ints, Mask]]
 
     @property
-    def measure(self) -> str:
+    def measure(self) -> Measure:
         """What a peak of it is a peak of."""
         return next(measure for measure in MEASURES if self.has(measure))
 
@@ -227,9 +223,11 @@ def pool_to_explain(every: Sequence[Samples]) -> Samples:
     return max(every, key=_importance)
 
 
-def _importance(samples: Samples) -> tuple[bool, bool, bool, int]:
+def _importance(samples: Samples) -> tuple[bool, bool, bool, bool, bool, int]:
     return (
         samples.measure == "allocated",
+        samples.scope != "device",  # which other processes use, too
+        not samples.source.endswith("_snapshot"),  # where no allocation stands
         samples.component.endswith(OTHER_POOLS),
         samples.component not in {GE, "WORKSPACE"},
         peak_of(samples, samples.measure),

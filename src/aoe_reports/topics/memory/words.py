@@ -152,7 +152,7 @@ def findings_of(read: ReadDevice) -> Iterator[Finding]:
             say(
                 "recorded allocations and releases explain {share:.1%} of the changes of {component}",
                 share=measured.explained,
-                component=measured.peak_pool,
+                component=measured.pool.component,
             ),
         )
     yield from _of_open_ends(read)
