@@ -74,7 +74,10 @@ def growth_of(events: pa.Table, samples: pa.Table, steps: Steps) -> tuple[Growth
 
 
 def bounds_of(steps: Steps) -> tuple[Ints, list[int]]:
-    """(start of the first step and the ends of all, their numbers), in the order of time; what is between two steps belongs to the later one."""
+    """(start of the first step and the ends of all, their numbers), in the order of time.
+
+    A step contains its begin and not its end; what is between two steps belongs to the later one.
+    """
     ordered = sorted(steps, key=lambda step: step[1:])
     bounds = [*(start for _, start, _ in ordered[:1]), *(end for _, _, end in ordered)]
     return np.asarray(bounds, dtype=np.int64), [number for number, _, _ in ordered]
@@ -118,9 +121,9 @@ class _Lasting:
 def _lasting(events: pa.Table, bounds: Ints) -> _Lasting:
     """Those that are allocated before the last bound."""
     times, is_known = integers(events["allocated_ns"])
-    first = np.where(is_known, np.searchsorted(bounds, times), 0)
+    first = np.where(is_known, np.searchsorted(bounds, times, side="right"), 0)
     times, is_known = integers(events["released_ns"])
-    end = np.where(is_known, np.searchsorted(bounds, times), len(bounds))
+    end = np.where(is_known, np.searchsorted(bounds, times, side="right"), len(bounds))
     lasts = np.flatnonzero(end > first)
     owners, names = codes(events["owner"])
     sizes, _ = integers(events["size_bytes"])
@@ -132,9 +135,8 @@ def _floors(samples: pa.Table, column: str, bounds: Ints) -> Ints | None:
     times, values = in_time(samples, column)
     if not len(times):
         return None
-    at = np.searchsorted(times, bounds, side="right")
-    starts = np.maximum(at[:-1] - 1, 0)
-    ends = np.maximum(at[1:], starts + 1)
+    starts = np.maximum(np.searchsorted(times, bounds[:-1], side="right") - 1, 0)
+    ends = np.maximum(np.searchsorted(times, bounds[1:]), starts + 1)
     return np.asarray([values[start:end].min() for start, end in zip(starts, ends, strict=True)], dtype=np.int64)
 
 
