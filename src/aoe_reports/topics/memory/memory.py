@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from aoe_reports.topics.memory.static import GraphMemory
 
 SCOPES = N_({"allocator": "allocator", "component": "component", "process": "process", "device": "device"})
-MEANINGS = N_({"leak": "leak", "filling cache": "filling cache", "warm-up": "warm-up"})
+MEANINGS = N_({"leak": "leak", "grows": "grows", "filling cache": "filling cache", "warm-up": "warm-up"})
 KINDS = N_(
     {
         "weight": "weight",
