@@ -156,7 +156,5 @@ def test_an_allocation_at_the_begin_of_a_step_is_of_that_step() -> None:
     """One is kept in each of ten steps, exactly as the step begins: the first step is the one that begins then."""
     steps = [(number, number * 10, number * 10 + 10) for number in range(10)]
     blocks = [Block("a", MIB, 0, is_small=False, allocated_ns=number * 10, released_ns=None) for number in range(10)]
-    (growth,) = [
-        one for one in growth_of(event_frame_of(blocks), sample_frame_of([]), steps).growth if one.owner == "a"
-    ]
+    (growth,) = [one for one in growth_of(event_frame_of(blocks), sample_frame_of([]), steps).rows if one.owner == "a"]
     assert (growth.meaning, growth.first_step, growth.bytes_per_step) == ("leak", 0, MIB)
