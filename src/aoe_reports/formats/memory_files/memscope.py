@@ -86,12 +86,14 @@ def read_memscope(file: FoundFile) -> list[MemoryRecording]:
         data = read_plain_table(file.path, MEMSCOPE_DUMP, _DATABASE_TABLES)
     else:
         data = read_table_file(file, MEMSCOPE, _FIELDS, hashed=False)
+    findings = data.findings
+    events = _Events.of(data) if data.frame.num_rows else None
+    del data
     recordings: list[MemoryRecording] = []
-    if data.frame.num_rows:
-        events = _Events.of(data)
+    if events is not None:
         recordings = [recording for rows in events.by_device() for recording in _recordings(file, events, rows)]
     first, *others = recordings or [nothing_recorded(file, _SOURCE)]
-    return [replace(first, findings=(*data.findings, *first.findings)), *others]
+    return [replace(first, findings=(*findings, *first.findings)), *others]
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +139,7 @@ class _Events:
         device, attributes = words_in("device"), Texts.of(frame["attributes"])
         numbered = {word: int(word) for word in device.words if _DEVICE.fullmatch(word)}
         return cls(
-            data=data,
+            data=data.with_frame(frame.select(["id"])),  # its rows and lines: the columns are not kept twice
             rows=order,
             times=times[order],
             processes=whole("process_id"),
@@ -147,7 +149,7 @@ class _Events:
             type=words_in("event_type"),
             name=words_in("name"),
             addresses=addresses_of(frame["address"])[order],
-            attributes=Texts(attributes.places[order], attributes.texts),
+            attributes=Texts(attributes.places[order], attributes.parts),
             stack=words_in("python_stack"),
         )
 
@@ -418,6 +420,8 @@ def _of_snapshots(events: _Events, rows: Ints) -> Iterator[_Part]:
 def _exhausted(events: _Events, rows: Ints, path: str) -> Iterator[Finding]:
     """Allocations that failed."""
     at = rows[events.type.having("OOM_TRIGGER")[rows]]
+    if not len(at):
+        return
     asked, _ = events.numbers_in(at, "req_size")
     functions = events.texts_in(at, "func")
     for place, row in enumerate(at.tolist()[:EXAMPLES_PER_RULE]):
