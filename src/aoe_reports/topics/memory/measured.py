@@ -33,8 +33,8 @@ class MeasuredMemory:
 
 
 def has_memory(capture: Capture) -> bool:
-    """Whether a capture has tables of memory."""
-    return any(capture.sources(kind) for kind in PROFILER_SOURCES)
+    """Whether a capture has tables of memory, or is a recording of it."""
+    return capture.of_memory or any(capture.sources(kind) for kind in PROFILER_SOURCES)
 
 
 def measured_memory(
