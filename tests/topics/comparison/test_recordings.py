@@ -2,28 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 from captures import QUIET, write_night
 from commandline import FIXTURES, Cli
-from planted_snapshots import Allocator, snapshot_of
+from memory_nights import MIB, write_snapshot
 
-MIB = 1 << 20
 VALID = FIXTURES / "memory" / "valid"
-CACHE = [{"filename": "/job/vllm/v1/worker/gpu_model_runner.py", "line": 5, "name": "_allocate_kv_cache_tensors"}]
-LAYER = [{"filename": "/job/model.py", "line": 31, "name": "forward"}]
-
-
-def write_snapshot(path: Path, cache: int) -> Path:
-    """A snapshot of a server whose KV cache takes so many bytes beside 4 MiB of a layer."""
-    allocator = Allocator()
-    allocator.allocate(4 * MIB, LAYER)
-    allocator.allocate(cache, CACHE)
-    path.write_text(json.dumps(snapshot_of(allocator)))
-    return path
 
 
 def write_dump(folder: Path, more: int) -> Path:
