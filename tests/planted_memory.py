@@ -376,6 +376,13 @@ def _leak_every_few_steps(random: np.random.Generator) -> Planted:
     return _leaking(_recorded(training, 6 * period), "aten::stack", size / period)
 
 
+def _leak_without_a_pace(random: np.random.Generator) -> Planted:
+    """Some steps keep something, others do not."""
+    training, size, chance = _training(random), _size(random), float(random.uniform(0.75, 0.95))
+    training.hook = lambda step, length: _keep(training, "aten::stack", size) if random.random() < chance else None
+    return Planted(_recorded(training, 24), {"aten::stack": "leak"}, LEAK)
+
+
 def _leak_by_replacement(random: np.random.Generator) -> Planted:
     """A history that is copied into a longer one each step."""
     training, size = _training(random), ROUND * int(random.integers(KIB, 16 * KIB))
@@ -473,6 +480,35 @@ def _of_cache(owner: str) -> dict[str, str]:
     return {owner: "filling cache", "aten::zeros_like": "warm-up"}
 
 
+def _cache_of_many_shapes(random: np.random.Generator) -> Planted:
+    """Of most shapes the first comes in the first half of the recording; some follow late."""
+    training, seen = _training(random), set[int]()
+    shapes = int(random.integers(8, 24))
+
+    def hook(step: int, length: int) -> None:
+        shape = int(random.integers(shapes))
+        if shape not in seen:
+            seen.add(shape)
+            _keep(training, "aten::arange", 16 * MIB)
+
+    training.hook = hook
+    return Planted(_recorded(training, 3 * shapes))
+
+
+def _queue(random: np.random.Generator) -> Planted:
+    """Results of the last few steps are kept; the queue fills while the recording runs."""
+    training, limit = _training(random, lengths=_varying(random)), int(random.integers(2, 10))
+    queue: list[Block] = []
+
+    def hook(step: int, length: int) -> None:
+        queue.append(training.run.allocate("aten::stack", 4 * KIB * length))
+        if len(queue) > limit:
+            training.run.release(queue.pop(0))
+
+    training.hook = hook
+    return Planted(_recorded(training, 3 * limit + 6, before=0))
+
+
 def _cache_that_fills_more_slowly(random: np.random.Generator) -> Planted:
     training, ratio = _training(random), float(random.uniform(0.5, 0.8))
     training.hook = lambda step, length: _keep(training, "aten::arange", 256 * MIB * ratio**step)
@@ -498,7 +534,7 @@ def _fragmentation(random: np.random.Generator) -> Planted:
             training.run.release(pinned.pop(0))
 
     training.hook = hook
-    return Planted(_recorded(training, 20), {}, frozenset({("reserved", "filling cache")}))
+    return Planted(_recorded(training, 20), {}, frozenset({("reserved", "grows")}))
 
 
 def _healthy(random: np.random.Generator) -> Planted:
@@ -632,6 +668,7 @@ PLANTED: dict[str, Callable[[np.random.Generator], Planted]] = {
     "leak of varying steps": _leak_of_varying_steps,
     "leak with everything": _leak_with_everything,
     "leak every few steps": _leak_every_few_steps,
+    "leak without a pace": _leak_without_a_pace,
     "leak by replacement": _leak_by_replacement,
     "leak of a busy owner": _leak_of_a_busy_owner,
     "leak of a graph": _leak_of_a_graph,
@@ -659,6 +696,8 @@ HEALTHY: dict[str, Callable[[np.random.Generator], Planted]] = {
     "serving": _serving,
     "older memory is released": _older_memory_is_released,
     "growing batches": _growing_batches,
+    "cache of many shapes": _cache_of_many_shapes,
+    "queue": _queue,
 }
 """Nothing leaks, whatever else is wrong."""
 

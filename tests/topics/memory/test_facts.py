@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from aoe_reports.formats.memory import event_frame, sample_frame
 from aoe_reports.model.topics.memory import MemoryRecording
-from aoe_reports.topics.memory.facts import DevicePeak, StepSpan, StepTimes, device_memory
+from aoe_reports.topics.memory.facts import DevicePeak, device_memory
+from aoe_reports.topics.memory.samples import StepSpan, StepTimes
 from aoe_reports.topics.memory.static import graphs_of
 
 TIMES = st.none() | st.integers(0, 40)

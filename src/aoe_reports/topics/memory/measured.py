@@ -20,7 +20,8 @@ from aoe_reports.model.findings import Finding, has
 from aoe_reports.model.texts import say
 from aoe_reports.model.topics.memory import DeviceMemory, MemoryRecording
 from aoe_reports.model.topics.steps import Step
-from aoe_reports.topics.memory.facts import PROFILER_SOURCES, DevicePeak, StepSpan, StepTimes
+from aoe_reports.topics.memory.facts import DevicePeak
+from aoe_reports.topics.memory.samples import PROFILER_SOURCES, StepSpan, StepTimes
 
 StepSpans = Mapping[int | None, Sequence[StepSpan]]
 """When the steps of each device began and ended; None: of any device, where tables name none."""

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from aoe_reports.topics.memory.static import GraphMemory
 
 SCOPES = N_({"allocator": "allocator", "component": "component", "process": "process", "device": "device"})
-MEANINGS = N_({"leak": "leak", "filling cache": "filling cache", "warm-up": "warm-up"})
+MEANINGS = N_({"leak": "leak", "grows": "grows", "filling cache": "filling cache", "warm-up": "warm-up"})
 KINDS = N_(
     {
         "weight": "weight",
@@ -298,8 +298,9 @@ class Memory(Question[MemoryOptions, MemoryPart]):
 
     def map_unit(self, unit: Unit, asked: Request[MemoryOptions]) -> MemoryPart:
         """The memory of each device of a capture."""
+        from aoe_reports.topics.memory.disagreements import disagreements_of
         from aoe_reports.topics.memory.picture import picture_of
-        from aoe_reports.topics.memory.reading import devices_of, disagreements_of, graphs_of_capture
+        from aoe_reports.topics.memory.reading import graphs_of_capture, read_memory
         from aoe_reports.topics.memory.words import findings_of
 
         capture, chosen = unit.capture, asked.options
@@ -311,7 +312,7 @@ class Memory(Question[MemoryOptions, MemoryPart]):
         def is_chosen(one: MemoryRecording) -> bool:
             return chosen.rank in {None, one.rank_id} and chosen.device in {None, one.device_id}
 
-        devices = devices_of(capture, asked.notes, is_chosen, chosen.step)
+        devices = read_memory(capture, asked.notes, is_chosen, chosen.step).devices
         if devices:
             highest = max(devices, key=lambda read: read.memory.peak.size_bytes)
             part.pictures.append(picture_of(highest))
@@ -458,7 +459,7 @@ def _device(run: str, read: ReadDevice) -> DeviceRow:
         peak_ns=measured.peak.at_ns,
         after_ns=measured.peak.at_ns - min(pool.first_ns for pool in measured.pools) if read.has_clock else None,
         step=measured.peak.step,
-        steps_of=read.steps_of,
+        steps_of=read.clock,
         reserved_bytes=measured.reserved_at_peak,
         active_bytes=measured.active_at_peak,
         unusable_bytes=measured.unusable_bytes,

@@ -16,7 +16,7 @@ from aoe_reports.model.pictures.memory import (
 )
 from aoe_reports.model.texts import Text, count_of, join, say
 from aoe_reports.model.topics.memory import DeviceMemory, Owner
-from aoe_reports.topics.memory.facts import Samples
+from aoe_reports.topics.memory.samples import Samples
 from aoe_reports.topics.memory.words import name_of
 
 if TYPE_CHECKING:
