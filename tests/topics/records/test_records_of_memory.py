@@ -12,7 +12,7 @@ from commandline import Cli
 from hypothesis import given
 from hypothesis import strategies as st
 from memory_devices import a_device, an_owner
-from memory_nights import MIB, write_memory_night
+from memory_nights import MIB, write_memory_night, write_snapshot
 
 from aoe_reports.model.topics.memory import Growth
 from aoe_reports.rules.schema import schema_errors
@@ -147,3 +147,36 @@ def test_growth_is_not_stated_of_steps_that_memory_was_not_recorded_in(
     records = [json.loads(line) for line in cli("ingest", "--dry-run", tmp_path, "--workload", "net").out.splitlines()]
     (found,) = [one["metrics"] for one in records if one["workload"] == "net/memory"]
     assert "growth_bytes_per_step" not in found
+
+
+def memory_of_night(cli: Cli, folder: Path) -> tuple[list[Any], set[str]]:
+    """(the metrics of the records of memory, the findings that name another form)."""
+    ended = cli("ingest", "--dry-run", folder, "--workload", "net")
+    records = [json.loads(line) for line in ended.out.splitlines()]
+    return [one["metrics"] for one in records if one["workload"] == "net/memory"], set(ended.err.splitlines())
+
+
+def test_a_recording_in_the_folder_of_a_capture_is_its_memory(cli: Cli, tmp_path: Path) -> None:
+    home = captures.write_night(tmp_path, 0, captures.QUIET)
+    write_snapshot(home / "snapshot.json", 8 * MIB)
+    (found,), said = memory_of_night(cli, tmp_path)
+    kinds = {owner.get("kind"): owner["bytes"] for owner in found[OWNERS]}
+    assert kinds == {"kv_cache": 8 * MIB, None: 4 * MIB}
+    assert any("no table of memory here; snapshot.json is used instead" in line for line in said)
+
+
+@pytest.mark.parametrize("name", ["snapshot_rank3.json", "two"])
+def test_a_recording_of_another_rank_and_several_are_not_used(cli: Cli, tmp_path: Path, name: str) -> None:
+    home = captures.write_night(tmp_path, 0, captures.QUIET)
+    names = ["snapshot_a.json", "snapshot_b.json"] if name == "two" else [name]
+    for one in names:
+        write_snapshot(home / one, 8 * MIB)
+    found, said = memory_of_night(cli, tmp_path)
+    assert not found
+    assert any("none is used" in line for line in said) == (name == "two")
+
+
+def test_tables_of_memory_count_before_a_recording(cli: Cli, tmp_path: Path) -> None:
+    write_snapshot(write_memory_night(tmp_path, 0, [("cache", MIB)]) / "snapshot.json", 8 * MIB)
+    (found,), _ = memory_of_night(cli, tmp_path)
+    assert found["peak_allocated_bytes"]["value"] == 101 * MIB

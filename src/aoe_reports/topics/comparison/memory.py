@@ -74,6 +74,10 @@ class MeasuredRun(Protocol):
     def memory(self) -> Sequence[DeviceMemory]:
         """Of its devices."""
 
+    @property
+    def of_memory(self) -> bool:
+        """Whether only its memory is recorded."""
+
 
 @dataclass(frozen=True, slots=True)
 class ComparedMemory:
@@ -81,6 +85,8 @@ class ComparedMemory:
 
     peaks: list[MemoryPeak]
     parts: list[PeakPart]
+    is_alone: bool = False
+    """Whether nothing else is compared, so that a peak that stayed the same is worth a sentence."""
 
 
 _Place = tuple[int | None, int | None]
@@ -91,7 +97,7 @@ def compare_memory(
     baseline: MeasuredRun, candidates: Iterable[MeasuredRun], top: int, findings: list[Finding]
 ) -> ComparedMemory:
     """Every candidate against the baseline; nothing where memory is not recorded on both sides."""
-    compared = ComparedMemory([], [])
+    compared = ComparedMemory([], [], baseline.of_memory)
     for candidate in candidates:
         pairs = [pair for pair in _paired(baseline, candidate) if _is_comparable(pair, candidate, findings)]
         compared.peaks.extend(_peak(baseline.label, candidate.label, pair) for pair in pairs)

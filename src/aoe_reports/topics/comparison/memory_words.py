@@ -22,8 +22,10 @@ _OF_WHOLE = 0.1
 def with_memory(headline: str, memory: ComparedMemory) -> str:
     """A headline, and what the largest peak did, where it changed by as much as matters."""
     most = max(memory.peaks, key=lambda peak: (peak.after_bytes, abs(peak.difference_bytes)), default=None)
-    if most is None or abs(most.difference_bytes) < MIN_CHANGE * most.before_bytes or not most.difference_bytes:
+    if most is None:
         return headline
+    if abs(most.difference_bytes) < MIN_CHANGE * most.before_bytes or not most.difference_bytes:
+        return _unchanged(most) if memory.is_alone else headline
     named = _named(most, memory.parts)
     words = say(
         "Peak memory{rank}: {change}{owners}."
@@ -34,6 +36,15 @@ def with_memory(headline: str, memory: ComparedMemory) -> str:
         owners=join("", (say("; {part}", part=_part(one)) for one in named)),
     )
     return join(" ", [headline, words]) if headline else words
+
+
+def _unchanged(peak: MemoryPeak) -> Text:
+    return say(
+        "The highest peak of memory changes by less than {least:.0%}: {before} before, {after} after.",
+        least=MIN_CHANGE,
+        before=size_words(peak.before_bytes),
+        after=size_words(peak.after_bytes),
+    )
 
 
 def _named(peak: MemoryPeak, parts: Sequence[PeakPart]) -> list[PeakPart]:
@@ -68,8 +79,8 @@ def _part(part: PeakPart) -> Text:
 
 
 def memory_sections(memory: ComparedMemory) -> list[Section]:
-    """The peaks of all devices of which any changed, and for some of them the owners of the change."""
-    if not any(peak.difference_bytes for peak in memory.peaks):
+    """The peaks of all devices if any changed or nothing else is compared, and for some of them the owners of the change."""
+    if not memory.peaks or not (memory.is_alone or any(peak.difference_bytes for peak in memory.peaks)):
         return []
     peaks = [as_mapping(peak) for peak in memory.peaks]
     parts = [
