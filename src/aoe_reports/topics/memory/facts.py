@@ -47,6 +47,7 @@ from aoe_reports.topics.memory.samples import (
     word_of,
 )
 
+_APP = "APP"
 _COMMUNICATION = frozenset({"HCCL", "HCCP"})
 """Components whose memory holds what is sent and received."""
 
@@ -102,6 +103,11 @@ class DevicePeak:
         times = distinct(self.allocations.begins[self.allocations.alive_at(self.at_ns)])
         return times[times > BEFORE_AND_AFTER[0]]
 
+    def recorded(self, steps: StepTimes) -> list[StepSpan]:
+        """The steps while which the pool was recorded; of others nothing can be said."""
+        first, last = int(self.pool.times[0]), int(self.pool.times[-1])
+        return [span for span in steps.spans if span.start_ns <= last and span.end_ns > first]
+
     def memory(
         self, steps: StepTimes, running: Sequence[str] = (), modules: Mapping[int, str] = MappingProxyType({})
     ) -> DeviceMemory:
@@ -117,7 +123,7 @@ class DevicePeak:
             explained = balance.explained
         process = next((one for one in every if one.scope == "process" and one.has("reserved")), None)
         events, samples = self.allocations.frame, pool.frame()
-        spans = [one.bounds for one in steps.spans]
+        spans = [one.bounds for one in self.recorded(steps)]
         short_lived = ShortLived(events, spans)
         return DeviceMemory(
             rank_id=self.rank_id,
@@ -161,15 +167,20 @@ def owners_at(peak: Level, before: int, allocations: Allocations, modules: Mappi
 
 
 def parts_of_process(process: Samples, every: Sequence[Samples], steps: StepTimes) -> tuple[Owner, ...]:
-    """What components held when the process held most, the largest first, and what none of them holds; its own allocators where no component is recorded.
+    """What components held when the process held most, the largest first, and what none of them holds; its own allocators where no component tells what the program took.
 
     Recordings that do not overlap in time are of something else.
     """
     peak = process.highest("reserved", steps)
     beside = [one for one in every if one.has("reserved") and one.overlaps(process)]
-    parts = [one for one in beside if one.scope == "component"] or [
-        one for one in beside if one.scope == "allocator" and not one.component.endswith(OTHER_POOLS)
-    ]
+    parts = [one for one in beside if one.scope == "component"]
+    if not any(one.component == _APP for one in parts):  # which contains what allocators reserve
+        names = {one.component for one in parts}
+        parts += [
+            one
+            for one in beside
+            if one.scope == "allocator" and one.component not in names and not one.component.endswith(OTHER_POOLS)
+        ]
     if peak is None or not parts:
         return ()
     held = [(one.component, one.nearest("reserved", peak.at_ns)) for one in parts]
