@@ -534,7 +534,7 @@ def _fragmentation(random: np.random.Generator) -> Planted:
             training.run.release(pinned.pop(0))
 
     training.hook = hook
-    return Planted(_recorded(training, 20), {}, frozenset({("reserved", "filling cache")}))
+    return Planted(_recorded(training, 20), {}, frozenset({("reserved", "grows")}))
 
 
 def _healthy(random: np.random.Generator) -> Planted:

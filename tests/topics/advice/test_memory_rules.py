@@ -50,7 +50,17 @@ def _owner(kind: Kind | None, size: int) -> Owner:
 
 
 def _leak(owner: str | None, size: float) -> Growth:
-    return Growth(owner=owner, meaning="leak", bytes_per_step=size, low=size, high=size, first_step=3, last_step=9)
+    return Growth(
+        component="PTA",
+        owner=owner,
+        meaning="leak",
+        total_bytes=round(7 * size),
+        bytes_per_step=size,
+        low=size,
+        high=size,
+        first_step=3,
+        last_step=9,
+    )
 
 
 @pytest.mark.parametrize(

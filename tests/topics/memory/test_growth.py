@@ -38,7 +38,7 @@ MAX_WRONG = {"leak without a pace": 1}
 
 
 def _growth(case: Planted) -> tuple[Growth, ...]:
-    return growth_of(*case.frames(), case.run.steps)
+    return growth_of(*case.frames(), case.run.steps, "PTA+GE").rows
 
 
 def _meanings(case: Planted) -> tuple[set[tuple[str, str]], set[tuple[str, str]]]:
@@ -115,18 +115,20 @@ def _levels(*levels: int) -> tuple[pa.Table, pa.Table, list[tuple[int, int, int]
 
 @pytest.mark.parametrize("count", range(9))
 def test_few_steps_say_nothing(count: int) -> None:
-    found = growth_of(*_levels(*(1000 + 10 * step for step in range(count))))
+    found = growth_of(*_levels(*(1000 + 10 * step for step in range(count)))).rows
     assert [growth.meaning for growth in found] == ["leak"] * (count >= 8)
 
 
 def test_samples_alone_show_a_leak() -> None:
-    (growth,) = growth_of(*_levels(*(1000 + 10 * step for step in range(12))))
+    (growth,) = growth_of(*_levels(*(1000 + 10 * step for step in range(12)))).rows
     assert (growth.owner, growth.meaning, growth.bytes_per_step, growth.low, growth.high) == (None, "leak", 10, 10, 10)
 
 
 @given(st.lists(st.integers(0, 50), min_size=8, max_size=20))
 def test_levels_that_end_where_they_began_have_no_leak(levels: list[int]) -> None:
-    assert all(growth.meaning != "leak" for growth in growth_of(*_levels(*(1000 + level for level in levels), 1000)))
+    assert all(
+        growth.meaning != "leak" for growth in growth_of(*_levels(*(1000 + level for level in levels), 1000)).rows
+    )
 
 
 def test_the_order_of_rows_changes_nothing() -> None:
@@ -134,8 +136,8 @@ def test_the_order_of_rows_changes_nothing() -> None:
     events, samples = case.frames()
     order = np.random.default_rng(1).permutation(events.num_rows)
     assert growth_of(
-        events.take(order), samples.take(np.arange(samples.num_rows)[::-1]), case.run.steps[::-1]
-    ) == _growth(case)
+        events.take(order), samples.take(np.arange(samples.num_rows)[::-1]), case.run.steps[::-1], "PTA+GE"
+    ).rows == _growth(case)
 
 
 @pytest.mark.parametrize(
@@ -154,5 +156,5 @@ def test_an_allocation_at_the_begin_of_a_step_is_of_that_step() -> None:
     """One is kept in each of ten steps, exactly as the step begins: the first step is the one that begins then."""
     steps = [(number, number * 10, number * 10 + 10) for number in range(10)]
     blocks = [Block("a", MIB, 0, is_small=False, allocated_ns=number * 10, released_ns=None) for number in range(10)]
-    (growth,) = [one for one in growth_of(event_frame_of(blocks), sample_frame_of([]), steps) if one.owner == "a"]
+    (growth,) = [one for one in growth_of(event_frame_of(blocks), sample_frame_of([]), steps).rows if one.owner == "a"]
     assert (growth.meaning, growth.first_step, growth.bytes_per_step) == ("leak", 0, MIB)

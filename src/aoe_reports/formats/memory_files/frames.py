@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,25 +10,13 @@ import pyarrow as pa
 from aoe_reports.formats.memory import event_frame, sample_frame
 from aoe_reports.formats.sources.found import FoundFile
 from aoe_reports.model.arrays.columns import Ints, Mask, cells_of, column_of, column_of_words
-from aoe_reports.model.errors import ReadError
-from aoe_reports.model.texts import say
 from aoe_reports.model.topics.memory import MemoryRecording
-
-_MOST_TOGETHER = 2.0**62
 
 
 def nothing_recorded(file: FoundFile, source: str) -> MemoryRecording:
     """A recording without an event of a device."""
     events, samples = event_frame({}, 0), sample_frame({}, 0)
     return MemoryRecording(rank_id=file.name.rank_id, device_id=None, source=source, events=events, samples=samples)
-
-
-def refuse_impossible(path: Path, *sizes: Ints) -> None:
-    """Raise ReadError where sizes add up to what no sum of 64 bits can hold."""
-    if sum(float(some.sum(dtype=np.float64)) for some in sizes) >= _MOST_TOGETHER:
-        raise ReadError(
-            path, say("its sizes add up to more than 4 EiB"), say("a recording of the memory of a device was expected")
-        )
 
 
 def numbers(values: Ints, there: Mask | None = None) -> pa.ChunkedArray:

@@ -16,7 +16,9 @@ Scope = Literal["allocator", "component", "process", "device"]
 Measure = Literal["allocated", "reserved", "active"]
 MEASURES: Final[tuple[Measure, ...]] = get_args(Measure)
 """A peak is one of the first of these that is recorded."""
-Growing = Literal["leak", "filling cache", "warm-up"]
+Growing = Literal["leak", "grows", "filling cache", "warm-up"]
+NotJudged = Literal["no steps", "few steps", "no levels"]
+"""Why growth could not be judged: no step is known, too few are recorded, or nothing says how much was allocated or reserved in them."""
 
 
 @record
@@ -110,14 +112,18 @@ class PoolMemory:
 class Growth:
     """What grows from step to step."""
 
+    component: str
+    """Of the pool that grows, or that the owner allocates in."""
     owner: str | None
     """None: all of the pool."""
     meaning: Growing
     measure: Measure = "allocated"
+    total_bytes: int
+    """From the first of its steps to the last."""
     bytes_per_step: float
     low: float
     high: float
-    """95% interval of it."""
+    """95% interval of it; warm-up has no pace, and its total alone is worth saying."""
     first_step: int
     last_step: int
 
@@ -197,6 +203,8 @@ class DeviceMemory:
     explained: float
     """Share of changes of the recorded sum that allocations and releases explain."""
     growth: tuple[Growth, ...]
+    growth_not_judged: NotJudged | None = None
+    """None: it was judged, whether anything grows or not."""
     process: Level | None = None
     """The most that the process held on the device, and when."""
     process_parts: tuple[Owner, ...] = ()

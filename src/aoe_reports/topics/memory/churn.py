@@ -17,7 +17,7 @@ MIN_REPEATED_BYTES = 1 << 20
 MIN_STEPS = 3
 """Of fewer steps nobody knows whether an allocation comes in each."""
 _ALLOCATES = re.compile(
-    r"(?:AscendCL@|Runtime@)?(?:aclrtMalloc\w*|aclMallocMemInner|aclrtFree\w*|rtMalloc\w*|rtFree\w*)"
+    r"(?:AscendCL@|Runtime@)?(?:aclrtMalloc|aclMallocMemInner|aclrtFree|rtMalloc|rtFree)(?!Host)\w*"
     r"|(?:\w+(?:::|\.))*empty_cache|npu::\w*malloc\w*",
     re.ASCII,
 )

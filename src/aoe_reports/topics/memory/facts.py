@@ -125,6 +125,7 @@ class DevicePeak:
         events, samples = self.allocations.frame, pool.frame()
         spans = [one.bounds for one in self.recorded(steps)]
         short_lived = ShortLived(events, spans)
+        growth = growth_of(events, samples, spans, pool.component)
         return DeviceMemory(
             rank_id=self.rank_id,
             device_id=self.device_id,
@@ -138,7 +139,8 @@ class DevicePeak:
             active_at_peak=pool.at("active", self.at_ns),
             unusable_bytes=self.unusable_bytes,
             explained=explained,
-            growth=growth_of(events, samples, spans),
+            growth=growth.rows,
+            growth_not_judged=growth.not_judged,
             churn=short_lived.churn(),
             repeated=short_lived.repeated(),
             fragmentation=fragmentation_of(one_allocator(every, pool).frame(), self.unusable_bytes),

@@ -6,7 +6,7 @@ from aoe_reports.model.rows import US, column, row
 from aoe_reports.model.texts import N_
 
 SCOPES = N_({"allocator": "allocator", "component": "component", "process": "process", "device": "device"})
-MEANINGS = N_({"leak": "leak", "filling cache": "filling cache", "warm-up": "warm-up"})
+MEANINGS = N_({"leak": "leak", "grows": "grows", "filling cache": "filling cache", "warm-up": "warm-up"})
 STATED = N_(
     {
         "weights_bytes": "weights",
