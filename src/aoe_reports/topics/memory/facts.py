@@ -44,6 +44,7 @@ from aoe_reports.model.topics.memory import (
 from aoe_reports.topics.memory.churn import ShortLived
 from aoe_reports.topics.memory.fragmentation import fragmentation_of
 from aoe_reports.topics.memory.growth import growth_of
+from aoe_reports.topics.memory.other_growth import growth_beside
 
 MEASURES = ("allocated", "reserved", "active")
 KEPT = ["component", "owner", "kind", "location", "size_bytes", "allocated_ns", "released_ns", "reusable_ns"]
@@ -383,7 +384,7 @@ class DevicePeak:
             active_at_peak=pool.at("active", self.at_ns),
             unusable_bytes=self.unusable_bytes,
             explained=explained,
-            growth=growth.rows,
+            growth=(*growth.rows, *growth_beside(pool, growth.rows, every, spans)),
             growth_not_judged=growth.not_judged,
             churn=short_lived.churn(),
             repeated=short_lived.repeated(),

@@ -538,7 +538,7 @@ def _growth(device: DeviceRow, growth: Growth) -> GrowthRow:
         run=device.run,
         rank_id=device.rank_id,
         device_id=device.device_id,
-        owner=say("all of {component}", component=device.component) if growth.owner is None else growth.owner,
+        owner=say("all of {component}", component=growth.component) if growth.owner is None else growth.owner,
         is_all=growth.owner is None,
         meaning=say(MEANINGS[growth.meaning]),
         measure=say(MEASURES[growth.measure]),
