@@ -334,7 +334,7 @@ def test_shares_of_devices_add_up_each_by_itself(tmp_path: Path) -> None:
     assert [finding.message for finding in found] == ["the shares add up to 101.0000%: a row is missing or damaged"]
 
 
-@pytest.mark.parametrize("header", ["Allocation Time", "Size", "Release Time", "Device_id"])
+@pytest.mark.parametrize("header", ["Allocation Time", "Allocation Total Reserved", "Release Time", "Device_id"])
 def test_numbers_below_0_leave_their_cell_empty(tmp_path: Path, header: str) -> None:
     table = TABLES["operator_memory"]
     cells = {column.headers[0]: "1" for column in table.columns} | {header: "-1"}

@@ -45,6 +45,25 @@ def test_it_is_converted_again_and_opened_in_python(cli: Cli, tmp_path: Path, na
         aoe_reports.open_capture([written, PROFILE])
 
 
+@pytest.mark.parametrize("name", ["capture.duckdb", "tables"])
+def test_a_database_of_a_version_without_tables_of_memory_is_read(cli: Cli, tmp_path: Path, name: str) -> None:
+    written, again = tmp_path / name, tmp_path / "again.duckdb"
+    cli("convert", PROFILE, "-o", written)
+    if written.is_dir():
+        for table in ("memory_event", "memory_sample"):
+            (written / f"{table}.parquet").unlink()
+    else:
+        with duckdb.connect(str(written)) as database:
+            database.execute("DROP TABLE memory_event; DROP TABLE memory_sample")
+    assert cli("sql", written, SUM).out == cli("sql", PROFILE, SUM).out
+    counts = "SELECT (SELECT count(*) FROM memory_event) AS events, (SELECT count(*) FROM memory_sample) AS samples"
+    ended = cli("sql", written, counts, "--format", "json")
+    assert (ended.code, ended.json["rows"]) == (0, [{"events": 0, "samples": 0}])
+    assert cli("convert", written, "-o", again).code == 0
+    with aoe_reports.open_capture(again) as capture:
+        assert capture.sql(counts).fetchall() == [(0, 0)]
+
+
 def test_macros_and_views_of_a_file_are_not_used(cli: Cli, tmp_path: Path) -> None:
     written = tmp_path / "capture.duckdb"
     cli("convert", PROFILE, "-o", written)

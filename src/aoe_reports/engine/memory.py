@@ -8,12 +8,13 @@ from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from aoe_reports.engine.captures import only_device_of, read_source
 from aoe_reports.engine.question import Notes
-from aoe_reports.formats.capture import Capture
+from aoe_reports.formats.capture import Capture, Source
 from aoe_reports.formats.csv.summary import TableData
-from aoe_reports.formats.memory import event_frame, sample_frame
+from aoe_reports.formats.memory import event_frame, refuse_impossible, sample_frame
 from aoe_reports.formats.memory_files import recordings_of
 from aoe_reports.formats.sources.found import FoundFile
 from aoe_reports.model.arrays.columns import (
@@ -73,12 +74,22 @@ def memory_files(capture: Capture, notes: Notes, *, numbered: bool = True) -> It
                 tables = read_source(source, None if numbered else _MEASURED[kind], hashed=False)
             notes.add(finding for data in tables for finding in data.findings)
             for file, data in zip(source.files, tables, strict=False):
-                recordings = tuple(_by_device(capture, file, _numbered(data) if numbered else data, read))
-                yield MemoryFile(
-                    file=file, recordings=recordings, rows={table.name: (data.rows_read, data.rows_reported)}
-                )
+                with notes.where_unreadable(file.path):
+                    recordings = tuple(_by_device(capture, file, _numbered(data) if numbered else data, read))
+                    rows = {table.name: (data.rows_read, data.rows_reported)}
+                    yield MemoryFile(file=file, recordings=recordings, rows=rows)
             if any(data.frame.num_rows for data in tables):
                 break
+
+
+def recordings_of_form(capture: Capture, kind: str, source: Source) -> list[MemoryRecording]:
+    """What one form of a table of memory records of each device; ReadError where it cannot be read."""
+    tables = read_source(source, _MEASURED[kind], hashed=False)
+    return [
+        recording
+        for file, data in zip(source.files, tables, strict=False)
+        for recording in _by_device(capture, file, data, _READERS[kind])
+    ]
 
 
 def _of_recordings(capture: Capture, notes: Notes) -> Iterator[MemoryFile]:
@@ -106,6 +117,13 @@ def _by_device(capture: Capture, file: FoundFile, data: TableData, read: Reader)
         device = None if number == _NO_DEVICE else number
         mine = devices == number
         events, samples = read(frame if mine.all() else frame.filter(keep_where(mine)), file)
+        sums = [
+            pc.max(one[name]).as_py() or 0
+            for one in (events, samples)
+            for name in one.column_names
+            if name.endswith("_bytes")
+        ]
+        refuse_impossible(file.path, integers(events["size_bytes"])[0], np.array(sums))
         yield MemoryRecording(
             rank_id=capture.info.rank_of(device),
             device_id=device,

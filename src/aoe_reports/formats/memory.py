@@ -1,15 +1,20 @@
-"""Frames of allocations and of samples of memory, as every source of them fills them in."""
+"""Frames of allocations and of samples of memory, as every source of them fills them in, and the sizes that they may have."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
+from aoe_reports.model.errors import ReadError
+from aoe_reports.model.texts import say
 from aoe_reports.schema.table import Table
 from aoe_reports.schema.tables import MEMORY_EVENT, MEMORY_SAMPLE
 
+_MAX_SUM = 2.0**62
 _OF_THE_RECORDING = frozenset({"capture_id", "rank_id", "device_id", "source_id"})
 """Columns that the recording has once, for all of its rows."""
 
@@ -37,3 +42,11 @@ def _frame(table: Table, columns: Mapping[str, pa.ChunkedArray | pa.Array], rows
             if column.name not in _OF_THE_RECORDING
         }
     )
+
+
+def refuse_impossible(path: Path, *sizes: np.ndarray[Any, Any]) -> None:
+    """Raise ReadError where sizes add up to what no sum of 64 bits can hold."""
+    if sum(float(some.sum(dtype=np.float64)) for some in sizes) >= _MAX_SUM:
+        raise ReadError(
+            path, say("its sizes add up to more than 4 EiB"), say("a recording of the memory of a device was expected")
+        )

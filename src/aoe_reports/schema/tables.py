@@ -260,6 +260,8 @@ TABLES: dict[str, Table] = {
     )
 }
 """By name, in the order in which they are documented."""
+ADDED_LATER = frozenset({MEMORY_EVENT.name, MEMORY_SAMPLE.name})
+"""Tables that databases of earlier versions do not have: they are read as empty."""
 
 READING = Table(
     "reading",

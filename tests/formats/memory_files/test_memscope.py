@@ -9,10 +9,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from commandline import FIXTURES
+from commandline import FIXTURES, Cli
 from hypothesis import given
 from hypothesis import strategies as st
 
+from aoe_reports.engine.runs import memory_captures
 from aoe_reports.formats.memory_files import recordings_of
 from aoe_reports.formats.sources.discovery import discover
 from aoe_reports.model.topics.memory import MemoryRecording
@@ -123,7 +124,7 @@ def test_blocks_and_sums_are_those_of_the_process(
 
 
 def test_owners_kinds_operators_and_stacks_of_the_fixture() -> None:
-    (recording,) = read(FIXTURES / "memory" / "valid" / "msmemscope")
+    recording, snapshots = read(FIXTURES / "memory" / "valid" / "msmemscope")
     events = {event["address"]: event for event in recording.events.to_pylist() if event["component"] == "PTA"}
     weight, made, workspace = (events[address] for address in (0x12C041400000, 0x12C041400A00, 0x12C041600000))
     assert (weight["owner"], weight["kind"]) == ("PTA@model@weight", "weight")
@@ -137,8 +138,53 @@ def test_owners_kinds_operators_and_stacks_of_the_fixture() -> None:
     assert (driver["owner"], driver["size_bytes"]) == ("CANN@APP", 20971520)
     samples = recording.samples.to_pylist()
     assert [(s["component"], s["reserved_bytes"]) for s in samples if s["scope"] == "process"] == [("HAL", 20971520)]
-    assert [s["reserved_bytes"] for s in samples if s["scope"] == "device"] == [65452113920 - 64000000000]
+    assert {s["scope"] for s in samples} == {"allocator", "process"}
     assert max(s["allocated_bytes"] or 0 for s in samples) == 22528
+    assert (snapshots.source, snapshots.events.num_rows) == ("msmemscope_snapshot", 0)
+    of_snapshots = {s["scope"]: s["reserved_bytes"] for s in snapshots.samples.to_pylist()}
+    assert of_snapshots["device"] == 65452113920 - 64000000000
+
+
+def test_two_processes_on_one_device_are_two_recordings(tmp_path: Path) -> None:
+    first, second = Process(), Process(total=1 << 30)
+    for process, size in ((first, 512), (second, 4096)):
+        process.allocate(size)
+        process.release(0)
+    other = [[*row[:5], "8", *row[6:]] for row in second.written()]
+    recordings = read(as_csv(tmp_path, [*first.written(), *other]))
+    assert [(one.process, one.events["size_bytes"].to_pylist()) for one in recordings] == [(7, [512]), (8, [4096])]
+    assert [one.samples["reserved_bytes"].to_pylist() for one in recordings] == [[64 << 20] * 2, [1 << 30] * 2]
+    assert [one.findings for one in recordings] == [(), ()]
+
+
+def test_two_dumps_in_one_folder_are_two_captures(tmp_path: Path, cli: Cli) -> None:
+    process = Process()
+    process.allocate(1 << 20)
+    path = as_csv(tmp_path, process.written())
+    path.with_name("memscope_dump_20260301130000.csv").write_bytes(path.read_bytes())
+    captures = memory_captures(discover([tmp_path]))
+    assert [[file.path.name for file in capture.files] for capture in captures] == [
+        ["memscope_dump_20260301120000.csv"],
+        ["memscope_dump_20260301130000.csv"],
+    ]
+    peaks = [row["peak_bytes"] for row in cli("memory", tmp_path, "--format", "json").json["devices"]]
+    assert peaks == [1 << 20] * 2
+
+
+def test_a_block_without_a_size_is_reported_and_a_release_has_that_of_its_allocation(tmp_path: Path) -> None:
+    process = Process()
+    for size in (512, 1024, 2048):
+        process.allocate(size)
+    process.release(0)
+    rows = sorted(process.written(), key=lambda row: int(row[0]))
+    for row in (rows[1], rows[3]):  # the second allocation, and the release of the first
+        row[9] = re.sub(r"size:\d+,", "", row[9])
+    (recording,) = read(as_csv(tmp_path, rows))
+    assert [(e["size_bytes"], e["released_ns"] is None) for e in recording.events.to_pylist()] == [
+        (512, False),
+        (2048, True),
+    ]
+    assert [(finding.rule, finding.line) for finding in recording.findings] == [("memory-entry", 3)]
 
 
 def test_times_of_the_first_months_are_microseconds() -> None:

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from planted_snapshots import START_US, Allocator, Life, snapshot_of
 
 from aoe_reports.formats.memory_files import recordings_of
+from aoe_reports.formats.memory_files.plain_pickle import plain_value
 from aoe_reports.formats.sources.discovery import discover
 from aoe_reports.model.errors import ReadError
 from aoe_reports.model.topics.memory import MemoryRecording
@@ -244,7 +245,9 @@ def shared_lists(depth: int) -> dict[str, Any]:
         (pickle.dumps({"segments": [], "device_traces": []})[:-3], "ends before"),
         (pickle.dumps({"segments": [], "device_traces": []}) + b".", "follows the end"),
         (b"\x80\x04\x8c\x08segments\x8c\x0ddevice_traces]r\xff\xff\xff\xff.", "too small"),
-        (b"\x80\x04\x8c\x08segments\x8c\x0ddevice_traces" + b"(" * 9 + b"t.", "no lists"),
+        (b"\x80\x04\x8c\x08segments\x8c\x0ddevice_traces" + b"(" * 9 + b"t.", "a tuple"),
+        (b"\x80\x04\x8c\x08segments\x8c\x0ddevice_traces}" + b")" + b"\x85" * 200_000 + b"Ns.", "a tuple"),
+        (b"\x80\x04\x8c\x08segments\x8c\x0ddevice_traces}" + b")q\x00h\x00\x86" * 60 + b"Ns.", "a tuple"),
         (b"\x80\x04\x8c\x08segments\x8c\x0ddevice_tracesh\x77.", "damaged"),
         (b"\x80\x04\x8c\x08segments\x8c\x0ddevice_traces\x95" + b"\xff" * 8 + b".", "damaged"),
         (b"\x80\x04\x8c\x08segments\x8c\x0ddevice_traces\xfa.", "no operation"),
@@ -269,6 +272,24 @@ def test_deep_nesting_is_refused_or_read_but_never_ends_the_process(tmp_path: Pa
     path.write_text('{"segments": [], "device_traces": ' + "[" * 200_000 + "]" * 200_000 + "}", encoding="utf-8")
     with pytest.raises(ReadError, match="nested too deeply"):
         read(path)
+
+
+def test_an_unknown_action_is_shown_short_whatever_it_is(tmp_path: Path) -> None:
+    shared: list[Any] = []
+    for _ in range(40):  # 2^40 lists, were they written out
+        shared = [shared, shared]
+    trace = [{"action": action, "addr": 1, "size": 1} for action in (shared, "x" * 1000, None, 2**60)]
+    path = tmp_path / "x.pickle"
+    path.write_bytes(pickle.dumps({"segments": [], "device_traces": [trace]}))
+    (recording,) = read(path)
+    shown = [str(finding.message).rpartition(", not ")[2] for finding in recording.findings]
+    assert shown == ["list", "x" * 40, "NoneType", "int"]
+
+
+@pytest.mark.parametrize("protocol", [2, 3, 4, 5])
+def test_tuples_of_whole_numbers_are_read_wherever_frames_of_the_pickle_begin(protocol: int) -> None:
+    value = [[(number,), (number, 2**63 + number), (1, 2, 1 << (number % 64)), number, ()] for number in range(9000)]
+    assert plain_value(pickle.dumps(value, protocol)) == value
 
 
 def test_a_snapshot_of_which_nothing_can_be_used_says_so(tmp_path: Path) -> None:

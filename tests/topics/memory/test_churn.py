@@ -27,7 +27,7 @@ BLOCKS = st.lists(
 
 
 def _step_of(time: int) -> int | None:
-    """What is between two steps belongs to the later one; the end of a step is no part of it."""
+    """What is between two steps belongs to the later one; a step contains its begin and not its end."""
     if time < STEPS[0][1]:
         return None
     return next((number for number, _, end in STEPS if time < end), None)

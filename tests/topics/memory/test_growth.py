@@ -13,14 +13,24 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis_profiles import seeds
-from planted_memory import HEALTHY, PLANTED, Planted, event_frame_of, planted, sample_frame_of, write_planted
+from planted_memory import (
+    HEALTHY,
+    MIB,
+    PLANTED,
+    Block,
+    Planted,
+    event_frame_of,
+    planted,
+    sample_frame_of,
+    write_planted,
+)
 
 from aoe_reports.engine.captures import find_captures
 from aoe_reports.engine.question import Notes
 from aoe_reports.formats.sources.discovery import discover
 from aoe_reports.model.topics.memory import Growth
 from aoe_reports.topics.memory.growth import growth_of
-from aoe_reports.topics.memory.reading import devices_of
+from aoe_reports.topics.memory.reading import read_memory
 
 PLANTED_SEEDS, HEALTHY_SEEDS = 7, 15
 """Of each kind: 126 planted and 240 healthy recordings in all, of which each run tries some."""
@@ -204,6 +214,14 @@ def test_files_of_torch_npu_show_the_same_growth(kind: str, seed: int, tmp_path:
     case = planted(kind, seed)
     write_planted(case, tmp_path)
     ((capture,),) = find_captures(discover([tmp_path]))
-    (read,) = devices_of(capture, Notes())
+    (read,) = read_memory(capture, Notes()).devices
     assert read.memory.growth == _growth(case)
     assert read.memory.explained == 1.0
+
+
+def test_an_allocation_at_the_begin_of_a_step_is_of_that_step() -> None:
+    """One is kept in each of ten steps, exactly as the step begins: the first step is the one that begins then."""
+    steps = [(number, number * 10, number * 10 + 10) for number in range(10)]
+    blocks = [Block("a", MIB, 0, is_small=False, allocated_ns=number * 10, released_ns=None) for number in range(10)]
+    (growth,) = [one for one in growth_of(event_frame_of(blocks), sample_frame_of([]), steps).rows if one.owner == "a"]
+    assert (growth.meaning, growth.first_step, growth.bytes_per_step) == ("leak", 0, MIB)

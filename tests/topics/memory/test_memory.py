@@ -212,13 +212,27 @@ def test_csv_and_a_database_that_disagree_are_said_with_both_numbers(cli: Cli, t
     shutil.copy(database / "ASCEND_PROFILER_OUTPUT" / "ascend_pytorch_profiler_0.db", output)
     changed = output / "operator_memory.csv"
     changed.write_text(changed.read_text().replace(",18816.5,", ",18817.5,", 1))
-    said = [
-        one["message"]
-        for one in cli("memory", tmp_path, "--format", "json").json["findings"]
-        if one["rule"] == "memory-disagrees"
-    ]
+    said = _disagreements(cli, tmp_path)
     assert any(one.startswith("operator_memory, sum of sizes: ") for one in said)
     assert all("bytes" in one for one in said)
+
+
+def _disagreements(cli: Cli, path: Path) -> list[str]:
+    found = cli("memory", path, "--format", "json").json["findings"]
+    return [one["message"] for one in found if one["rule"] == "memory-disagrees"]
+
+
+@needs_real
+def test_a_form_without_rows_disagrees_with_nothing(cli: Cli, tmp_path: Path) -> None:
+    text, database = (REAL / "torch_npu_2025-01" / form / "level1" / "rank0_ascend_pt" for form in ("text", "db"))
+    output = tmp_path / "rank0_ascend_pt" / "ASCEND_PROFILER_OUTPUT"
+    output.mkdir(parents=True)
+    shutil.copy(text / "profiler_info_0.json", output.parent)
+    for name in ("operator_memory.csv", "memory_record.csv"):
+        header = (text / "ASCEND_PROFILER_OUTPUT" / name).read_text().splitlines()[0]
+        (output / name).write_text(f"{header}\n")
+    shutil.copy(database / "ASCEND_PROFILER_OUTPUT" / "ascend_pytorch_profiler_0.db", output)
+    assert not _disagreements(cli, tmp_path)
 
 
 def test_logs_and_recordings_of_others_stand_beside_captures(cli: Cli) -> None:

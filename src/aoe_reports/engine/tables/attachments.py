@@ -11,7 +11,7 @@ import duckdb
 
 from aoe_reports.engine.tables.query_process import Attached
 from aoe_reports.model.texts import say
-from aoe_reports.schema.tables import READING
+from aoe_reports.schema.tables import ADDED_LATER, READING
 
 _MAX_NOTES = 1 << 26
 """Characters of what a file says of its reading: some findings of each file."""
@@ -46,6 +46,7 @@ class Attachments:
                 self._connection.execute(f"ATTACH {_quoted(str(path))} AS {catalog} (READ_ONLY, TYPE duckdb)")
                 relations = {name: f"{catalog}.main.{name}" for name in self._base_tables(catalog)}
             notes = self._notes_in(relations)
+            relations |= self._empty_tables(relations)
             self._see(relations)
         except duckdb.OutOfMemoryException:  # which says nothing of the file
             raise
@@ -85,6 +86,11 @@ class Attachments:
                 if self._columns_of(relation) != self._columns_of(f"declared.main.{name}"):
                     raise ValueError(_another(name))
                 yield name, relation
+
+    def _empty_tables(self, relations: Mapping[str, str]) -> dict[str, str]:
+        """Empty ones for the tables that an earlier version did not write yet, where a file has all others."""
+        absent = self._declared.keys() - relations.keys() - {READING.name}
+        return {name: f"declared.main.{name}" for name in absent} if absent <= ADDED_LATER else {}
 
     def _columns_of(self, relation: str) -> list[tuple[str, str]]:
         return [(row[0], row[1]) for row in self._connection.execute(f"DESCRIBE FROM {relation}").fetchall()]

@@ -7,25 +7,24 @@ right after an event; the workspace is part of the pool of PyTorch. Of what the 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 import pyarrow as pa
 
 from aoe_reports.formats.csv.summary import TableData
+from aoe_reports.formats.memory import event_frame, refuse_impossible, sample_frame
 from aoe_reports.formats.memory_files.cells import Texts, Words, addresses_of, locations_of, row_numbers
 from aoe_reports.formats.memory_files.frames import (
     constant,
-    frame_of,
     nothing_recorded,
     numbers,
-    refuse_impossible,
     words,
 )
 from aoe_reports.formats.memory_files.names import MEMSCOPE
 from aoe_reports.formats.memory_files.pairs import Pairs, paired
-from aoe_reports.formats.memory_files.rules import MEMORY_BEFORE, MEMORY_EXHAUSTED, MEMORY_REUSED
+from aoe_reports.formats.memory_files.rules import MEMORY_BEFORE, MEMORY_ENTRY, MEMORY_EXHAUSTED, MEMORY_REUSED
 from aoe_reports.formats.memory_files.tables import MEMSCOPE_DUMP
 from aoe_reports.formats.sources.found import FoundFile
 from aoe_reports.formats.sqlite import read_plain_table
@@ -41,7 +40,6 @@ from aoe_reports.model.arrays.columns import (
 from aoe_reports.model.findings import EXAMPLES_PER_RULE, Finding
 from aoe_reports.model.texts import Text, say
 from aoe_reports.model.topics.memory import Kind, MemoryRecording
-from aoe_reports.schema.tables import MEMORY_EVENT, MEMORY_SAMPLE
 
 _FIELDS = frozenset(
     {
@@ -64,6 +62,7 @@ _SUMS = r'[{,"]size"?:"?(?P<size>\d{1,18})(?:"?,"?owner"?:[^,}]*)?(?:"?,"?total"
 """What stands in the attributes of nearly every block, in this order: to look for each by itself takes three times as long."""
 _MICROSECONDS = (10**15, 10**17)
 """Times of the first months were us below a header that says ns: as us they lie between 2001 and 5138, as ns in 1970."""
+_SOURCE, _SNAPSHOT_SOURCE = "msmemscope", "msmemscope_snapshot"
 _PTA, _WORKSPACE, _HAL = "PTA", "PTA_WORKSPACE", "HAL"
 _KINDS: Mapping[str, Kind] = {
     "weight": "weight",
@@ -87,9 +86,11 @@ def read_memscope(file: FoundFile) -> list[MemoryRecording]:
         data = read_plain_table(file.path, MEMSCOPE_DUMP, _DATABASE_TABLES)
     else:
         data = read_table_file(file, MEMSCOPE, _FIELDS, hashed=False)
-    events = _Events.of(data) if data.frame.num_rows else None
-    found = [] if events is None else [_recording(file, events, rows) for rows in events.by_device()]
-    first, *others = found or [nothing_recorded(file, "msmemscope")]
+    recordings: list[MemoryRecording] = []
+    if data.frame.num_rows:
+        events = _Events.of(data)
+        recordings = [recording for rows in events.by_device() for recording in _recordings(file, events, rows)]
+    first, *others = recordings or [nothing_recorded(file, _SOURCE)]
     return [replace(first, findings=(*data.findings, *first.findings)), *others]
 
 
@@ -181,18 +182,23 @@ class _Events:
         return {"line": self.data.line(int(self.rows[row]))}
 
 
-def _recording(file: FoundFile, events: _Events, rows: Ints) -> MemoryRecording:
-    """What is told of one device of one process."""
+def _recordings(file: FoundFile, events: _Events, rows: Ints) -> Iterator[MemoryRecording]:
+    """What one process records of one device: its allocations with their sums, then what snapshots of its allocator say."""
     blocks = _Blocks.of(events, rows[events.event.having("MALLOC", "FREE")[rows]])
-    rank, device = file.name.rank_id, int(events.devices[rows[0]])
-    return MemoryRecording(
-        rank_id=rank,
-        device_id=device,
-        source="msmemscope",
-        events=blocks.events(rank, device),
-        samples=_samples(events, blocks, rows, rank, device),
+    process = int(events.processes[rows[0]])
+    recording = MemoryRecording(
+        rank_id=file.name.rank_id,
+        device_id=int(events.devices[rows[0]]),
+        process=None if process < 0 else process,
+        source=_SOURCE,
+        events=blocks.events(),
+        samples=_samples(events, [_of_pools(events, blocks), _of_driver(events, blocks)]),
         findings=(*blocks.findings(str(file.path)), *_exhausted(events, rows, str(file.path))),
     )
+    yield recording
+    samples = _samples(events, [*_of_snapshots(events, rows)])
+    if samples.num_rows:
+        yield replace(recording, source=_SNAPSHOT_SOURCE, events=event_frame({}, 0), samples=samples, findings=())
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,22 +208,41 @@ class _Blocks:
     source: _Events
     rows: Ints
     sizes: Ints
-    has_size: Mask
     is_allocation: Mask
     addresses: Ints
     pairs: Pairs
+    without_size: Ints
+    """Rows that are left out: nothing says what they allocate or release."""
 
     @classmethod
     def of(cls, source: _Events, rows: Ints) -> _Blocks:
         sizes, has_size = source.numbers_in(rows, "size")
-        refuse_impossible(source.data.path, sizes)
         is_allocation = source.event.having("MALLOC")[rows]
+        usable = has_size | ~is_allocation  # a release has the size of its allocation
+        without_size, rows = rows[~usable], rows[usable]
+        sizes, has_size, is_allocation = sizes[usable], has_size[usable], is_allocation[usable]
+        refuse_impossible(source.data.path, sizes)
         addresses = source.addresses[rows]
         (_, _), keys = distinct_rows(source.type.places[rows].astype(np.int64), addresses)
-        return cls(source, rows, sizes, has_size, is_allocation, addresses, paired(keys, is_allocation))
+        pairs = paired(keys, is_allocation)
+        ended = pairs.releases >= 0
+        releases, allocations = pairs.releases[ended], pairs.allocations[ended]
+        sizes[releases] = np.where(has_size[releases], sizes[releases], sizes[allocations])
+        is_known = has_size[pairs.older]
+        return cls(
+            source=source,
+            rows=rows,
+            sizes=sizes,
+            is_allocation=is_allocation,
+            addresses=addresses,
+            pairs=replace(pairs, older=pairs.older[is_known]),
+            without_size=np.sort(np.concatenate([without_size, rows[pairs.older[~is_known]]])),
+        )
 
     def findings(self, path: str) -> Iterator[Finding]:
         """What is odd about them."""
+        lines = sorted(self.source.place(int(row))["line"] or 0 for row in self.without_size)
+        yield from MEMORY_ENTRY.found_at(path, [(say("a block without a size"), line or None) for line in lines])
         said = [(row, say("it allocates an address that is in use")) for row in self.pairs.reused]
         said += [(row, say("it releases an address that is not in use")) for row in self.pairs.repeated]
         places = sorted((self.source.place(int(self.rows[row]))["line"] or 0, what) for row, what in said)
@@ -229,7 +254,7 @@ class _Blocks:
             )
             yield MEMORY_BEFORE.found(path, message)
 
-    def events(self, rank: int | None, device: int) -> pa.Table:
+    def events(self) -> pa.Table:
         """Each allocation, then the releases of older ones."""
         pairs, source = self.pairs, self.source
         begun = np.concatenate([pairs.allocations, np.full(len(pairs.older), -1, dtype=np.int64)])
@@ -250,18 +275,14 @@ class _Blocks:
 
         times, always = source.times[self.rows], np.ones(len(self.rows), dtype=bool)
         count = len(shown)
-        return frame_of(
-            MEMORY_EVENT,
-            count,
+        return event_frame(
             {
-                "rank_id": constant(rank, count),
-                "device_id": constant(device, count),
                 "component": _components(source, at),
                 "owner": owners,
                 "kind": kinds,
                 "location": locations_of(source.stack, np.where(begun >= 0, source.stack.places[at], -1)),
                 "address": numbers(self.addresses[shown], self.addresses[shown] >= 0),
-                "size_bytes": of(self.sizes, self.has_size, shown),
+                "size_bytes": numbers(self.sizes[shown]),
                 "allocated_ns": of(times, always, begun),
                 "released_ns": of(times, always, ended),
                 "allocation_allocated_bytes": of(used, has_used, begun),
@@ -270,6 +291,7 @@ class _Blocks:
                 "release_reserved_bytes": of(total, has_total, ended),
                 "source_row": numbers(row_numbers(source.data, source.rows[at])),
             },
+            count,
         )
 
     def _owners(self, at: Ints, is_known: Mask) -> tuple[pa.ChunkedArray, pa.ChunkedArray]:
@@ -333,17 +355,12 @@ def _running(source: _Events) -> Ints:
     return np.where(depth > 0, running, -1)
 
 
-def _samples(events: _Events, blocks: _Blocks, rows: Ints, rank: int | None, device: int) -> pa.Table:
-    """Sums of pools after their events, what is added up of the driver's, and what snapshots say of the device, by time."""
-    parts = [_of_pools(events, blocks), _of_driver(events, blocks), *_of_snapshots(events, rows)]
+def _samples(events: _Events, parts: Sequence[_Part]) -> pa.Table:
+    """Samples of several kinds by time."""
     at = np.concatenate([part.at for part in parts])
     count = len(at)
-    samples = frame_of(
-        MEMORY_SAMPLE,
-        count,
+    samples = sample_frame(
         {
-            "rank_id": constant(rank, count),
-            "device_id": constant(device, count),
             "scope": pa.chunked_array([chunk for part in parts for chunk in constant(part.scope, len(part.at)).chunks]),
             "component": pa.chunked_array([chunk for part in parts for chunk in part.component.chunks]),
             "sampled_ns": numbers(events.times[at]),
@@ -351,6 +368,7 @@ def _samples(events: _Events, blocks: _Blocks, rows: Ints, rank: int | None, dev
             "reserved_bytes": pa.chunked_array([chunk for part in parts for chunk in part.reserved.chunks]),
             "source_row": numbers(row_numbers(events.data, events.rows[at])),
         },
+        count,
     ).unify_dictionaries()
     return samples if (at[1:] >= at[:-1]).all() else samples.take(np.argsort(at, kind="stable"))
 

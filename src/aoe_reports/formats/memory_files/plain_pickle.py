@@ -2,7 +2,8 @@
 
 A pickle is a program, and one that names a function runs it. So each operation is looked at before any of them runs: those that build
 plain values are known, all others refuse the file. What Python's reader runs then can only build such values. Sizes are looked at, too:
-a place in the table of shared values may be named far beyond what the file can hold, and the reader would make room up to there.
+a place in the table of shared values may be named far beyond what the file can hold, and the reader would make room up to there. Tuples hold
+whole numbers only, as PyTorch writes them: a tuple may be a key, and the hash of nested ones takes time without a bound, or ends the process.
 """
 
 from __future__ import annotations
@@ -88,17 +89,26 @@ def _plain_operations(size: int) -> re.Pattern[bytes]:
     """A run of operations without a text; places in the table of shared values lie below the size of the file."""
     third, fourth = min(size >> 16, 0xFF), min(size >> 24, 0xFF)
     places = rb"r..[\x00-\x%02x][\x00-\x%02x]" % (0xFF if fourth else third, fourth)
-    integers = b"|".join(rb"\x8a\x%02x.{%d}" % (length, length) for length in range(_LONGEST_INTEGER + 1))
-    without_argument = rb"[()\]}NeutasN\x85-\x89\x94]"
-    return re.compile(
-        rb"(?s:"
-        + without_argument
-        + rb"|K.|M..|[Jj]....|[hq].|G.{8}|\x95.{8}|"
-        + places
-        + rb"|"
-        + integers
-        + rb"){1,2000}+"
-    )
+    frame = rb"(?:\x95.{8})?"  # it may begin behind any operation
+    integers = [
+        rb"K.",
+        rb"M..",
+        rb"J....",
+        *(rb"\x8a\x%02x.{%d}" % (length, length) for length in range(_LONGEST_INTEGER + 1)),
+    ]
+    integer = rb"(?:" + b"|".join(integers) + rb")" + frame
+    tuple_of_integers = rb"(?:\x85|" + integer + rb"(?:\x86|" + integer + rb"\x87))"
+    operations = [
+        *(first + frame + tuple_of_integers + rb"?" for first in integers),
+        rb"[()\]}NeuasN\x88\x89\x94]",
+        rb"j....",
+        rb"[hq].",
+        rb"G.{8}",
+        rb"\x95.{8}",
+        places,
+    ]
+    # nothing follows the repeat, so it never gives back what it took; a possessive one is wrong before CPython 3.11.5 (issue 106052)
+    return re.compile(rb"(?s:" + b"|".join(operations) + rb"){1,2000}")
 
 
 def _behind_text(data: bytes, at: int) -> int:
@@ -127,6 +137,10 @@ def _refuse(data: bytes, at: int) -> NoReturn:
 
 _WHY_NOT = {
     "STOP": say("something follows the end of the pickle"),
+    **dict.fromkeys(
+        ("TUPLE", "TUPLE1", "TUPLE2", "TUPLE3"),
+        say("a tuple of more than three values, or of other values than whole numbers"),
+    ),
     "LONG1": say("a number of more than 64 bits"),
     "LONG_BINPUT": say("a place in its table of shared values for which the file is too small"),
 }

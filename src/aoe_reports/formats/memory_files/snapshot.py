@@ -16,7 +16,8 @@ import numpy as np
 import pyarrow as pa
 
 from aoe_reports.formats.json.summary import read_document
-from aoe_reports.formats.memory_files.frames import constant, frame_of, nothing_recorded, numbers, refuse_impossible
+from aoe_reports.formats.memory import event_frame, refuse_impossible, sample_frame
+from aoe_reports.formats.memory_files.frames import constant, nothing_recorded, numbers
 from aoe_reports.formats.memory_files.pairs import Pairs, in_use_at_end, paired
 from aoe_reports.formats.memory_files.plain_pickle import NotPlain, plain_value
 from aoe_reports.formats.memory_files.rules import (
@@ -34,7 +35,6 @@ from aoe_reports.model.errors import ReadError
 from aoe_reports.model.findings import EXAMPLES_PER_RULE, Finding
 from aoe_reports.model.texts import Text, say
 from aoe_reports.model.topics.memory import MemoryRecording
-from aoe_reports.schema.tables import MEMORY_EVENT, MEMORY_SAMPLE
 
 MAX_BYTES = 512 << 20
 """A larger pickle is not read: in memory it takes ten times its size."""
@@ -43,6 +43,8 @@ _BYTES_PER_ENTRY = 12
 _FEW_BYTES = 4096
 _MOST = 2**52
 """Bytes of an allocation, and us since 1970: there are none of 4 PB, and none in 2112 yet."""
+_MAX_ACTION = 40
+"""Characters of an unknown action that a finding shows."""
 _SOURCE, _COMPONENT = "snapshot", "PTA"
 
 _ACTIONS = (
@@ -281,7 +283,10 @@ class _Reading:
         elif action != "snapshot":
             self.wrong(
                 f"/device_traces/{device}/{place}",
-                say("expected an entry with a known action, not {action!r}", action=action),
+                say(
+                    "expected an entry with a known action, not {action}",
+                    action=action[:_MAX_ACTION] if isinstance(action, str) else type(action).__name__,
+                ),
             )
 
     def recording(self, device: int, trace: Sequence[Any], blocks: _Blocks, first: int) -> MemoryRecording:
@@ -296,14 +301,13 @@ class _Reading:
             more = say("and {count} more of this kind", count=self._wrong - EXAMPLES_PER_RULE)
             self._findings.append(MEMORY_ENTRY.found(self._path, more))
         self._wrong = 0
-        rank = self._file.name.rank_id
         found, self._findings = tuple(self._findings), []
         return MemoryRecording(
-            rank_id=rank,
+            rank_id=self._file.name.rank_id,
             device_id=device,
             source=_SOURCE,
-            events=replay.events(rank, device, self._stacks),
-            samples=replay.samples(rank, device),
+            events=replay.events(self._stacks),
+            samples=replay.samples(),
             unusable_bytes=blocks.unusable,
             has_clock=history.has_clock,
             findings=found,
@@ -415,7 +419,7 @@ class _Replay:
             if len(values) and (least := int(values.min())) < 0:
                 yield say("{name}: {size:,} bytes at the least; entries are missing", name=name, size=least)
 
-    def events(self, rank: int | None, device: int, stacks: Stacks) -> pa.Table:
+    def events(self, stacks: Stacks) -> pa.Table:
         """Each allocation of the history, what it releases of older ones, then the blocks in use that are older than it."""
         released, completed, history, blocks = self._released, self._pairs(_COMPLETE), self._history, self._blocks
         old = np.flatnonzero(self._is_old)
@@ -432,12 +436,8 @@ class _Replay:
         stack = np.where(begun >= 0, joined(history.stacks, blocks.stacks), -1)
         stack[len(rows) :] = _ints(blocks.stacks)[old]
         behind = self._first + history.length + np.arange(len(old), dtype=np.int64)
-        return frame_of(
-            MEMORY_EVENT,
-            count,
+        return event_frame(
             {
-                "rank_id": constant(rank, count),
-                "device_id": constant(device, count),
                 "component": constant(_COMPONENT, count),
                 **stacks.columns(stack),
                 "stream": numbers(joined(history.streams, blocks.streams)),
@@ -448,6 +448,7 @@ class _Replay:
                 "reusable_ns": self._when(reusable),
                 "source_row": numbers(np.concatenate([self._first - 1 + self._places[rows], behind])),
             },
+            count,
         )
 
     def _completions(self, older: Ints) -> Ints:
@@ -466,15 +467,11 @@ class _Replay:
         values = self._times[np.where(there, rows, 0)] if len(self._times) else np.zeros(len(rows), dtype=np.int64)
         return numbers(values, there)
 
-    def samples(self, rank: int | None, device: int) -> pa.Table:
+    def samples(self) -> pa.Table:
         """What was in use after each entry."""
         count = len(self._actions)
-        return frame_of(
-            MEMORY_SAMPLE,
-            count,
+        return sample_frame(
             {
-                "rank_id": constant(rank, count),
-                "device_id": constant(device, count),
                 "scope": constant("allocator", count),
                 "component": constant(_COMPONENT, count),
                 "sampled_ns": numbers(self._times),
@@ -483,6 +480,7 @@ class _Replay:
                 "active_bytes": numbers(self._active, np.full(count, self._knows_active)),
                 "source_row": numbers(self._first - 1 + self._places),
             },
+            count,
         )
 
 

@@ -11,8 +11,9 @@ import numpy as np
 import pyarrow as pa
 
 from aoe_reports.formats.csv.summary import TableData
+from aoe_reports.formats.memory import event_frame, refuse_impossible, sample_frame
 from aoe_reports.formats.memory_files.cells import Words, addresses_of, locations_of, row_numbers
-from aoe_reports.formats.memory_files.frames import constant, frame_of, nothing_recorded, numbers, refuse_impossible
+from aoe_reports.formats.memory_files.frames import constant, nothing_recorded, numbers
 from aoe_reports.formats.memory_files.names import TRACKER
 from aoe_reports.formats.memory_files.rules import MEMORY_ENTRY
 from aoe_reports.formats.sources.found import FoundFile
@@ -20,7 +21,6 @@ from aoe_reports.formats.table_file import read_table_file
 from aoe_reports.model.arrays.columns import Ints, integers, words_told
 from aoe_reports.model.texts import say
 from aoe_reports.model.topics.memory import Kind, MemoryRecording
-from aoe_reports.schema.tables import MEMORY_EVENT, MEMORY_SAMPLE
 
 _SOURCE, _COMPONENT = "memory_tracker", "MINDSPORE"
 _KINDS: dict[str, Kind] = {"Weight": "weight", "WorkSpace": "workspace"}
@@ -49,20 +49,19 @@ def read_tracker(file: FoundFile) -> list[MemoryRecording]:
         rank_id=file.name.rank_id,
         device_id=None,
         source=_SOURCE,
-        events=_events(file, data, chosen, np.where(ends, end, -1)),
-        samples=_samples(file, data, chosen, np.where(ends, end, -1)),
+        events=_events(data, chosen, np.where(ends, end, -1)),
+        samples=_samples(data, chosen, np.where(ends, end, -1)),
         has_clock=False,
         findings=(*data.findings, *damage),
     )
     return [recording]
 
 
-def _events(file: FoundFile, data: TableData, chosen: Ints, end: Ints) -> pa.Table:
+def _events(data: TableData, chosen: Ints, end: Ints) -> pa.Table:
     count, frame = len(chosen), data.frame
     stream, has_stream = integers(frame["stream"])
     addresses = addresses_of(frame["address"])[chosen]
     columns = {
-        "rank_id": constant(file.name.rank_id, count),
         "component": constant(_COMPONENT, count),
         "owner": frame["node_name"].take(pa.array(chosen)),
         "kind": words_told(frame["kind"], _KINDS.get).take(pa.array(chosen)),
@@ -76,10 +75,10 @@ def _events(file: FoundFile, data: TableData, chosen: Ints, end: Ints) -> pa.Tab
     if "python_stack" in frame.column_names:
         stacks = Words.of(frame["python_stack"])
         columns["location"] = locations_of(stacks, stacks.places[chosen])
-    return frame_of(MEMORY_EVENT, count, columns)
+    return event_frame(columns, count)
 
 
-def _samples(file: FoundFile, data: TableData, chosen: Ints, end: Ints) -> pa.Table:
+def _samples(data: TableData, chosen: Ints, end: Ints) -> pa.Table:
     """What was allocated after each allocation and each release."""
     sizes, begin = integers(data.frame["size_bytes"])[0][chosen], integers(data.frame["begin"])[0][chosen]
     ended = np.flatnonzero(end[chosen] >= 0)
@@ -88,15 +87,13 @@ def _samples(file: FoundFile, data: TableData, chosen: Ints, end: Ints) -> pa.Ta
     sums = np.cumsum(np.concatenate([sizes, -sizes[ended]])[order], dtype=np.int64)
     rows = row_numbers(data, chosen)
     count = len(order)
-    return frame_of(
-        MEMORY_SAMPLE,
-        count,
+    return sample_frame(
         {
-            "rank_id": constant(file.name.rank_id, count),
             "scope": constant("allocator", count),
             "component": constant(_COMPONENT, count),
             "sampled_ns": numbers(times[order]),
             "allocated_bytes": numbers(sums),
             "source_row": numbers(np.concatenate([rows, rows[ended]])[order]),
         },
+        count,
     )

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from aoe_reports.formats.capture import Capture, CaptureInfo, by_folder, no_events, no_source
-from aoe_reports.formats.memory_files.names import LOG, MINDSPORE, MSMEMSCOPE, SERVER, SNAPSHOT, TORCH, parse_name
+from aoe_reports.formats.memory_files.names import MINDSPORE, MSMEMSCOPE, SERVER, TORCH, parse_name
 from aoe_reports.formats.memory_files.tables import TABLES
 from aoe_reports.formats.sources.found import FoundFile, Writer
 from aoe_reports.formats.sources.head import head_of, header_of
@@ -43,7 +43,7 @@ def identify(file: FoundFile, findings: list[Finding]) -> FoundFile | None:  # n
 
 
 def group(files: Iterable[FoundFile]) -> list[Capture]:
-    """A capture is what one folder holds of one rank; each snapshot and each log is one."""
+    """Each file is a capture: another dump, snapshot or log in its folder may be of another run."""
     return [
         Capture(
             root,
@@ -54,10 +54,5 @@ def group(files: Iterable[FoundFile]) -> list[Capture]:
             measures=False,
             of_memory=True,
         )
-        for root, members in by_folder(files, _part)
+        for root, members in by_folder(files, lambda file: file.path.name)
     ]
-
-
-def _part(file: FoundFile) -> str:
-    """What the files of one capture in one folder have in common."""
-    return file.path.name if file.name.kind in {SNAPSHOT, LOG} else f"rank_{file.name.rank_id}"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Final, Literal, get_args
 
 from aoe_reports.model.classes import record
 
@@ -13,6 +13,9 @@ if TYPE_CHECKING:
 
 Kind = Literal["weight", "gradient", "optimizer", "activation", "kv_cache", "communication", "workspace"]
 Scope = Literal["allocator", "component", "process", "device"]
+Measure = Literal["allocated", "reserved", "active"]
+MEASURES: Final[tuple[Measure, ...]] = get_args(Measure)
+"""A peak is one of the first of these that is recorded."""
 Growing = Literal["leak", "grows", "filling cache", "warm-up"]
 NotJudged = Literal["no steps", "few steps", "no levels"]
 """Why growth could not be judged: no step is known, too few are recorded, or nothing says how much was allocated or reserved in them."""
@@ -27,6 +30,8 @@ class MemoryRecording:
 
     rank_id: int | None
     device_id: int | None
+    process: int | None = None
+    """The process whose memory it is, where a source separates processes: each has a pool of its own."""
     source: str
     """Kind of file: operator_memory, snapshot, msmemscope, …"""
     path: str = ""
@@ -100,7 +105,7 @@ class Growth:
     owner: str | None
     """None: all of the pool."""
     meaning: Growing
-    measure: Literal["allocated", "reserved"] = "allocated"
+    measure: Measure = "allocated"
     total_bytes: int
     """From the first of its steps to the last."""
     bytes_per_step: float
@@ -171,10 +176,12 @@ class DeviceMemory:
     rank_id: int | None
     device_id: int | None
     pools: tuple[PoolMemory, ...]
-    peak_pool: str
-    """Component whose peak is taken apart."""
+    pool: PoolMemory
+    """The one of these whose peak is taken apart."""
+    measure: Measure
+    """What it is the peak of: allocated memory, where that is recorded."""
     peak: Level
-    """The most that was allocated in it, and when."""
+    """The highest value of that measure, and when."""
     running: tuple[str, ...]
     """What the host ran then, outermost first."""
     owners: tuple[Owner, ...]

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from aoe_reports.formats.csv.summary import TableData
 from aoe_reports.model.findings import Finding
 from aoe_reports.rules.tables.copies import without_copies
-from aoe_reports.rules.tables.memory import without_impossible_times
+from aoe_reports.rules.tables.memory import without_impossible_memory
 from aoe_reports.rules.tables.rows import (
     intervals,
     shares,
@@ -36,7 +36,7 @@ def check_table(data: TableData, *, complete: bool = True) -> TableData:
         for column in data.table.columns:
             if column.type == "duration" and column.field in data.frame.column_names:
                 data = without_negative(data, column.field, column.headers[0], None, needed=column.needed)
-    data = without_impossible_times(without_negative_values(data))
+    data = without_impossible_memory(without_negative_values(data))
     if "count" in data.frame.column_names:
         data = without_empty_groups(data)
     if complete:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from aoe_reports.formats.csv.summary import TableData
-from aoe_reports.model.arrays.columns import Ints, Mask, integers
-from aoe_reports.model.rules import TABLES
+from aoe_reports.model.arrays.columns import Ints, Mask, integers, valid
+from aoe_reports.model.rules import TABLES, Rule
 from aoe_reports.model.texts import say
 from aoe_reports.rules.tables.rows import findings_of_rows
 from aoe_reports.rules.tables.streams import EPOCH_NS, ROUND_START_NS
@@ -17,20 +17,29 @@ MEMORY_TIME = TABLES.rule(
     "a time of a table of memory that lost its last digits, as when a spreadsheet saves 1.69512E+15, or is missing; a release before its "
     "allocation: the row is left out",
 )
+MEMORY_SIZE = TABLES.rule("memory-size", "error", "a row of a table of memory without a size: the row is left out")
 _SAMPLES = frozenset({"npu_mem", "npu_module_mem", "memory_record"})
 _EVENTS = "operator_memory"
 _TIMES = ("timestamp_ns", "allocation_ns", "release_ns", "active_release_ns")
+_SIZES = {
+    "operator_memory": ("size_bytes",),
+    "memory_record": ("total_allocated_bytes", "total_reserved_bytes"),
+    "npu_module_mem": ("total_reserved_bytes",),
+    "npu_mem": ("memory_bytes",),
+}
+"""The sizes of each table: a row has at least one of them."""
 
 
-def without_impossible_times(data: TableData) -> TableData:
-    """A table of memory without the rows whose times cannot be."""
+def without_impossible_memory(data: TableData) -> TableData:
+    """A table of memory without the rows that have no size, or whose times cannot be."""
     if data.table.name not in {*_SAMPLES, _EVENTS}:
         return data
     times = {name: integers(data.frame[name]) for name in _TIMES if name in data.frame.column_names}
     rounded = np.zeros(data.frame.num_rows, dtype=bool)
     for values, known in times.values():
         rounded |= _rounded(values, known)
-    data = _without(data, rounded, say("the time lost its last digits, as in a table that a spreadsheet saved"))
+    message = say("the time lost its last digits, as in a table that a spreadsheet saved")
+    data = _without_size(_without(data, MEMORY_TIME, rounded, message))
     return _without_missing(data) if data.table.name in _SAMPLES else _without_impossible_spans(data)
 
 
@@ -40,11 +49,19 @@ def _rounded(values: Ints, known: Mask) -> Mask:
     return hits if 2 * hits.sum() >= known.sum() else np.zeros(len(hits), dtype=bool)
 
 
+def _without_size(data: TableData) -> TableData:
+    sizes = _SIZES[data.table.name]
+    if not {*sizes} <= {*data.frame.column_names}:  # not all were read
+        return data
+    known = np.logical_or.reduce([valid(data.frame[name]) for name in sizes])
+    return _without(data, MEMORY_SIZE, ~known, say("there is no size"))
+
+
 def _without_missing(data: TableData) -> TableData:
     if "timestamp_ns" not in data.frame.column_names:
         return data
     _, known = integers(data.frame["timestamp_ns"])
-    return _without(data, ~known, say("there is no time"))
+    return _without(data, MEMORY_TIME, ~known, say("there is no time"))
 
 
 def _without_impossible_spans(data: TableData) -> TableData:
@@ -52,16 +69,16 @@ def _without_impossible_spans(data: TableData) -> TableData:
         return data
     allocation, allocated = integers(data.frame["allocation_ns"])
     if "release_ns" not in data.frame.column_names:  # exporters of 2025 leave it to the duration
-        return _without(data, ~allocated, say("there is no time of allocation"))
+        return _without(data, MEMORY_TIME, ~allocated, say("there is no time of allocation"))
     release, released = integers(data.frame["release_ns"])
     early = allocated & released & (release < allocation)
     missing = ~allocated & ~released
-    data = _without(data, early, say("the release is before the allocation"))
-    return _without(data, missing[~early], say("there is neither a time of allocation nor one of release"))
+    data = _without(data, MEMORY_TIME, early, say("the release is before the allocation"))
+    return _without(data, MEMORY_TIME, missing[~early], say("there is neither a time of allocation nor one of release"))
 
 
-def _without(data: TableData, mask: Mask, message: str) -> TableData:
+def _without(data: TableData, rule: Rule, mask: Mask, message: str) -> TableData:
     if not mask.any():
         return data
     message = say("{message}; the row is left out", message=message)
-    return data.keep(~mask, findings_of_rows(data, MEMORY_TIME, message, mask))
+    return data.keep(~mask, findings_of_rows(data, rule, message, mask))

@@ -15,7 +15,7 @@ from aoe_reports.model.groupings import KEYS, TELLS, ComparedBy
 from aoe_reports.model.options import option, options
 from aoe_reports.model.rows import US, Rows, column, row, row_from
 from aoe_reports.model.texts import Text, join, say
-from aoe_reports.topics.comparison.memory import ComparedMemory, MemoryPart, MemoryPeak, compare_memory
+from aoe_reports.topics.comparison.memory import ComparedMemory, MemoryPeak, PeakPart, compare_memory
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -116,7 +116,7 @@ class Compare(Question[CompareOptions, "ComparedRun | None"]):
     page = "tutorial"
     title = "Comparison"
     options = CompareOptions
-    tables = (("rows", Change), ("totals", Total), ("memory", MemoryPart), ("memory_peaks", MemoryPeak))
+    tables = (("rows", Change), ("totals", Total), ("memory", PeakPart), ("memory_peaks", MemoryPeak))
     more = ("method",)
     has_highlights = True
     arguments = (
@@ -178,7 +178,7 @@ class Compare(Question[CompareOptions, "ComparedRun | None"]):
             tables=(
                 Rows(type=Change, rows=changes),
                 Rows(type=Total, rows=totals, key="totals"),
-                Rows(type=MemoryPart, rows=memory.parts, key="memory"),
+                Rows(type=PeakPart, rows=memory.parts, key="memory"),
                 Rows(type=MemoryPeak, rows=memory.peaks, key="memory_peaks"),
             ),
             more={"method": method},

@@ -8,19 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from aoe_reports.model.arrays.columns import Dictionary, Ints, codes, integers, places_by
-from aoe_reports.model.topics.memory import Growth, NotJudged
+from aoe_reports.model.topics.memory import Growth, Measure, NotJudged
 from aoe_reports.topics.memory.gains import MIN_STEPS, Gains, Pace, lasting_rises
 
 Steps = Sequence[tuple[int, int, int]]
 """(number, start, end) of each, in ns."""
-Measure = Literal["allocated", "reserved"]
 
 PATIENCE = 2
 """Memory counts as never released after this times the longest that its owner held other memory. Requests of a server are of any length: with 1, one
@@ -119,7 +117,10 @@ def steps_within(steps: Steps, first_ns: int, last_ns: int) -> Steps:
 
 
 def bounds_of(steps: Steps) -> tuple[Ints, list[int]]:
-    """(start of the first step and the ends of all, their numbers), in the order of time; what is between two steps belongs to the later one."""
+    """(start of the first step and the ends of all, their numbers), in the order of time.
+
+    A step contains its begin and not its end; what is between two steps belongs to the later one.
+    """
     ordered = sorted(steps, key=lambda step: step[1:])
     bounds = [*(start for _, start, _ in ordered[:1]), *(end for _, _, end in ordered)]
     return np.asarray(bounds, dtype=np.int64), [number for number, _, _ in ordered]

@@ -13,12 +13,13 @@ from aoe_reports.engine.memory import memory_recordings
 from aoe_reports.engine.question import Notes
 from aoe_reports.facts.idle import step_of_tasks
 from aoe_reports.formats.capture import Capture
-from aoe_reports.model.arrays.columns import integers
+from aoe_reports.model.arrays.columns import Ints, integers
 from aoe_reports.model.by_key import lists_by_key
 from aoe_reports.model.findings import Finding, has
 from aoe_reports.model.topics.memory import DeviceMemory
 from aoe_reports.model.topics.steps import Step
-from aoe_reports.topics.memory.facts import PROFILER_SOURCES, StepSpan, StepTimes, device_memory
+from aoe_reports.topics.memory.facts import DevicePeak
+from aoe_reports.topics.memory.samples import PROFILER_SOURCES, StepSpan, StepTimes
 
 StepSpans = Mapping[int | None, Sequence[StepSpan]]
 """When the steps of each device began and ended; None: of any device, where tables name none."""
@@ -26,7 +27,7 @@ StepSpans = Mapping[int | None, Sequence[StepSpan]]
 
 @dataclass(frozen=True, slots=True)
 class MeasuredMemory:
-    """The memory of a device, and in how many steps growth was looked for."""
+    """The memory of a device, and how many steps there were while it was recorded."""
 
     device: DeviceMemory
     steps: int
@@ -52,11 +53,16 @@ def measured_memory(
     recordings = lists_by_key(((one.rank_id, one.device_id), one) for one in every)
     found = []
     for place in sorted(recordings, key=lambda place: tuple(-1 if number is None else number for number in place)):
-        steps = StepTimes(spans.get(place[1], spans.get(None, ())))
-        memory = device_memory(recordings[place], steps)
-        if memory is not None:
-            found.append(MeasuredMemory(memory, len(steps.spans)))
+        peak = DevicePeak.of(recordings[place])
+        if peak is not None:
+            steps = _recorded(spans.get(place[1], spans.get(None, ())), peak.pool.times)
+            found.append(MeasuredMemory(peak.memory(StepTimes(steps)), len(steps)))
     return found, findings
+
+
+def _recorded(spans: Sequence[StepSpan], times: Ints) -> list[StepSpan]:
+    """The steps in which memory was sampled; of others nothing can be said."""
+    return [span for span in spans if span.start_ns < times[-1] and span.end_ns > times[0]]
 
 
 def spans_of_steps(steps: Sequence[Step]) -> list[StepSpan]:

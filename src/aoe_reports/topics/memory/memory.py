@@ -11,6 +11,7 @@ from aoe_reports.engine.question import CaptureOptions, Finished, Notes, Questio
 from aoe_reports.model.options import option, options
 from aoe_reports.model.rows import US, Rows, column, row
 from aoe_reports.model.texts import N_, say
+from aoe_reports.model.topics.memory_words import MEASURE_WORDS
 
 if TYPE_CHECKING:
     from aoe_reports.formats.sources.discovery import Discovery
@@ -31,7 +32,6 @@ if TYPE_CHECKING:
 
 SCOPES = N_({"allocator": "allocator", "component": "component", "process": "process", "device": "device"})
 MEANINGS = N_({"leak": "leak", "grows": "grows", "filling cache": "filling cache", "warm-up": "warm-up"})
-MEASURES = N_({"allocated": "allocated", "reserved": "reserved"})
 KINDS = N_(
     {
         "weight": "weight",
@@ -298,8 +298,9 @@ class Memory(Question[MemoryOptions, MemoryPart]):
 
     def map_unit(self, unit: Unit, asked: Request[MemoryOptions]) -> MemoryPart:
         """The memory of each device of a capture."""
+        from aoe_reports.topics.memory.disagreements import disagreements_of
         from aoe_reports.topics.memory.picture import picture_of
-        from aoe_reports.topics.memory.reading import devices_of, disagreements_of, graphs_of_capture
+        from aoe_reports.topics.memory.reading import graphs_of_capture, read_memory
         from aoe_reports.topics.memory.words import findings_of
 
         capture, chosen = unit.capture, asked.options
@@ -311,7 +312,7 @@ class Memory(Question[MemoryOptions, MemoryPart]):
         def is_chosen(one: MemoryRecording) -> bool:
             return chosen.rank in {None, one.rank_id} and chosen.device in {None, one.device_id}
 
-        devices = devices_of(capture, asked.notes, is_chosen, chosen.step)
+        devices = read_memory(capture, asked.notes, is_chosen, chosen.step).devices
         if devices:
             highest = max(devices, key=lambda read: read.memory.peak.size_bytes)
             part.pictures.append(picture_of(highest))
@@ -453,12 +454,12 @@ def _device(run: str, read: ReadDevice) -> DeviceRow:
         run=run,
         rank_id=measured.rank_id,
         device_id=measured.device_id,
-        component=measured.peak_pool,
+        component=measured.pool.component,
         peak_bytes=measured.peak.size_bytes,
         peak_ns=measured.peak.at_ns,
         after_ns=measured.peak.at_ns - min(pool.first_ns for pool in measured.pools) if read.has_clock else None,
         step=measured.peak.step,
-        steps_of=read.steps_of,
+        steps_of=read.clock,
         reserved_bytes=measured.reserved_at_peak,
         active_bytes=measured.active_at_peak,
         unusable_bytes=measured.unusable_bytes,
@@ -541,7 +542,7 @@ def _growth(device: DeviceRow, growth: Growth) -> GrowthRow:
         owner=say("all of {component}", component=growth.component) if growth.owner is None else growth.owner,
         is_all=growth.owner is None,
         meaning=say(MEANINGS[growth.meaning]),
-        measure=say(MEASURES[growth.measure]),
+        measure=say(MEASURE_WORDS[growth.measure]),
         bytes_per_step=round(growth.bytes_per_step, 3),
         low_bytes=round(growth.low, 3),
         high_bytes=round(growth.high, 3),

@@ -10,7 +10,7 @@ from aoe_reports.model.topics.memory import Growth
 from aoe_reports.topics.memory.growth import Steps, growth_of_reserved, steps_within
 
 if TYPE_CHECKING:
-    from aoe_reports.topics.memory.facts import Samples
+    from aoe_reports.topics.memory.samples import Samples
 
 PROGRAM = "APP"
 """The component, and the process, that what all allocators reserve is part of."""

@@ -9,9 +9,10 @@ from aoe_reports.model.rank_spread import MIN_RANKS
 from aoe_reports.model.size_units import exact_size, size_words
 from aoe_reports.model.texts import N_, Text, count_of, join, say
 from aoe_reports.model.topics.memory import Owner
-from aoe_reports.topics.memory.facts import PROFILER_SOURCES, missing_of
+from aoe_reports.topics.memory.balance import missing_of
 from aoe_reports.topics.memory.memory import DeviceRow, GrowthRow, OwnerRow, StatementRow
 from aoe_reports.topics.memory.reading import ReadDevice
+from aoe_reports.topics.memory.samples import PROFILER_SOURCES
 from aoe_reports.topics.rules import MEMORY_DISAGREES, MEMORY_OPEN, MEMORY_UNEXPLAINED
 
 _INNERMOST = 6
@@ -151,7 +152,7 @@ def findings_of(read: ReadDevice) -> Iterator[Finding]:
             say(
                 "recorded allocations and releases explain {share:.1%} of the changes of {component}",
                 share=measured.explained,
-                component=measured.peak_pool,
+                component=measured.pool.component,
             ),
         )
     yield from _of_open_ends(read)

@@ -1,10 +1,11 @@
-"""Rows of tables of memory whose times cannot be are left out and reported, each once."""
+"""Rows of tables of memory without a size, or whose times cannot be, are left out and reported, each once."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 import pytest
+from commandline import Cli
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -37,9 +38,9 @@ def events(folder: Path, *pairs: tuple[str, str]) -> TableData:
     return read(folder, "operator_memory", EVENTS + "".join(f"a,1.0,{a},{b},,1.0,2.0,,,NPU:0\n" for a, b in pairs))
 
 
-def lines(data: TableData) -> list[int | None]:
+def lines(data: TableData, rule: str = "memory-time") -> list[int | None]:
     assert data.rows_read == data.frame.num_rows + data.rows_reported
-    return [finding.line for finding in data.findings if finding.rule == "memory-time"]
+    return [finding.line for finding in data.findings if finding.rule == rule]
 
 
 def test_times_that_a_spreadsheet_rounded_are_no_times(tmp_path: Path) -> None:
@@ -76,6 +77,28 @@ def test_exporters_without_a_time_of_release_need_that_of_allocation(tmp_path: P
     rows = "0,a,1,1695120000000001.120,5,1,2,1,2,NPU:0\n0,b,1,,5,1,2,1,2,NPU:0\n"
     data = read(tmp_path, "operator_memory", EVENTS_OF_2025 + rows)
     assert (lines(data), data.frame.num_rows) == ([3], 1)
+
+
+def test_a_row_without_a_size_is_left_out(tmp_path: Path) -> None:
+    cells = ["1.0", "", "N/A", "-4.0", "0"]
+    rows = [f"a,{cell},1695120000000001.12{place},,,1.0,2.0,,,NPU:0\n" for place, cell in enumerate(cells)]
+    data = read(tmp_path, "operator_memory", EVENTS + "".join(rows))
+    assert (lines(data, "memory-size"), data.frame["size_bytes"].to_pylist()) == ([3, 4, 5], [1024, 0])
+    rows = [f"PTA,1695120000000001.12{place},{sizes},NPU:0\n" for place, sizes in enumerate(["1.5,", ",2.0", ","])]
+    data = read(tmp_path, "memory_record", SAMPLES + "".join(rows))
+    assert (lines(data, "memory-size"), data.frame.num_rows) == ([4], 2)
+
+
+def test_sizes_that_no_sum_of_64_bits_holds_are_refused(tmp_path: Path, cli: Cli) -> None:
+    folder = tmp_path / "rank0_ascend_pt" / "ASCEND_PROFILER_OUTPUT"
+    folder.mkdir(parents=True)
+    largest = 2**53 // 1024 - 1
+    rows = [f"a,{largest},1695120000000{place:03d}.120,,,1.0,2.0,,,NPU:0\n" for place in range(600)]
+    (folder / "operator_memory.csv").write_text(EVENTS + "".join(rows), encoding="utf-8")
+    for command in (("memory", tmp_path), ("sql", tmp_path, "FROM memory_event")):
+        ended = cli(*command)
+        assert "more than 4 EiB" in ended.out + ended.err
+        assert ended.code == 3
 
 
 BYTES = st.integers(0, 2**47 // 512).map(lambda count: 512 * count)
