@@ -100,7 +100,7 @@ def test_what_to_do_has_leaks_first_then_the_most_bytes(cli: Cli) -> None:
 
 
 def test_an_allocation_that_failed_leads(cli: Cli) -> None:
-    snapshot = FIXTURES / "memory" / "valid" / "snapshots"
+    snapshot = FIXTURES / "memory" / "invalid" / "memory-exhausted"
     out = cli("memory", snapshot).out
     assert out.startswith("Allocation of ")
     assert "Growth is not known: no steps with times are recorded; profile at least 6 steps with prof.step()." in out

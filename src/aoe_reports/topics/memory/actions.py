@@ -61,8 +61,7 @@ def _of_growth(device: DeviceRow, growth: Sequence[GrowthRow]) -> Iterator[Actio
     leaks = [one for one in growth if one.meaning == "leak"]
     if leaks:
         most = largest_leak(leaks)
-        size = round(most.bytes_per_step * (most.last_step - most.first_step + 1))
-        yield _action(device, "leak", size, leak_words(most, device))
+        yield _action(device, "leak", most.total_bytes, leak_words(most, device))
 
 
 def largest_leak(leaks: Sequence[GrowthRow]) -> GrowthRow:

@@ -35,7 +35,8 @@ from aoe_reports.topics.memory.balance import BEFORE_AND_AFTER, Allocations, all
 from aoe_reports.topics.memory.churn import ShortLived
 from aoe_reports.topics.memory.disagreements import Disagreement, disagreements_between
 from aoe_reports.topics.memory.fragmentation import fragmentation_of
-from aoe_reports.topics.memory.growth import growth_of
+from aoe_reports.topics.memory.growth import growth_of, steps_within
+from aoe_reports.topics.memory.other_growth import growth_beside
 from aoe_reports.topics.memory.samples import (
     OTHER_POOLS,
     Samples,
@@ -103,11 +104,6 @@ class DevicePeak:
         times = distinct(self.allocations.begins[self.allocations.alive_at(self.at_ns)])
         return times[times > BEFORE_AND_AFTER[0]]
 
-    def recorded(self, steps: StepTimes) -> list[StepSpan]:
-        """The steps while which the pool was recorded; of others nothing can be said."""
-        first, last = int(self.pool.times[0]), int(self.pool.times[-1])
-        return [span for span in steps.spans if span.start_ns <= last and span.end_ns > first]
-
     def memory(
         self, steps: StepTimes, running: Sequence[str] = (), modules: Mapping[int, str] = MappingProxyType({})
     ) -> DeviceMemory:
@@ -123,7 +119,7 @@ class DevicePeak:
             explained = balance.explained
         process = next((one for one in every if one.scope == "process" and one.has("reserved")), None)
         events, samples = self.allocations.frame, pool.frame()
-        spans = [one.bounds for one in self.recorded(steps)]
+        spans = steps_within([one.bounds for one in steps.spans], int(pool.times[0]), int(pool.times[-1]))
         short_lived = ShortLived(events, spans)
         growth = growth_of(events, samples, spans, pool.component)
         return DeviceMemory(
@@ -139,7 +135,7 @@ class DevicePeak:
             active_at_peak=pool.at("active", self.at_ns),
             unusable_bytes=self.unusable_bytes,
             explained=explained,
-            growth=growth.rows,
+            growth=(*growth.rows, *growth_beside(pool, growth.rows, every, spans)),
             growth_not_judged=growth.not_judged,
             churn=short_lived.churn(),
             repeated=short_lived.repeated(),

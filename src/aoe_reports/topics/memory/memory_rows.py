@@ -99,7 +99,7 @@ class DeviceRow(OfDevice):
     adds_up: bool = column()
     """Whether allocations and the recorded sum fit together, so that owners can be named."""
     explained: float | None = column("Changes of allocated explained", "percent", detail=True)
-    growth_unknown: str | None = column()
+    growth_not_judged: str | None = column()
     """Why nothing can be said of growth, where that is so."""
     process_bytes: int | None = column("Process, highest", "size")
     device_bytes: int | None = column("Whole device, highest", "size")
@@ -115,6 +115,7 @@ class GrowthRow(OfDevice):
     """Whether it is all of the component and no single owner."""
     meaning: str = column("Meaning", "word")
     measure: str = column("Measure", "word")
+    total_bytes: int = column("In all", "size")
     bytes_per_step: float = column("Per step", "size")
     low_bytes: float = column("At least", "size")
     high_bytes: float = column("At most", "size")

@@ -25,15 +25,12 @@ from aoe_reports.model.by_key import lists_by_key
 from aoe_reports.model.topics.memory import DeviceMemory, MemoryRecording
 from aoe_reports.topics.memory.balance import KEPT
 from aoe_reports.topics.memory.facts import DevicePeak
-from aoe_reports.topics.memory.gains import MIN_STEPS
 from aoe_reports.topics.memory.host_ranges import EVENT_COLUMNS, NEVER, HostRanges
 from aoe_reports.topics.memory.samples import StepSpan, StepTimes
 from aoe_reports.topics.memory.static import GraphMemory, graphs_of
 
 Clock = Literal["host", "device", "unknown"]
 """Whose clock steps are known by."""
-GrowthUnknown = Literal["nothing allocated", "no steps", "few steps"]
-"""Why nothing can be said of growth."""
 Place = tuple[int | None, int | None, int | None]
 """Rank, device and process."""
 
@@ -68,16 +65,6 @@ class ReadDevice:
     def process(self) -> int | None:
         """The process whose memory it is, where a source tells processes apart."""
         return self.recordings[0].process
-
-    @property
-    def growth_unknown(self) -> GrowthUnknown | None:
-        """Why nothing can be said of growth, where that is so."""
-        if self.peak.pool.measure != "allocated":
-            return "nothing allocated"
-        steps = len(self.peak.recorded(self.steps))
-        if not steps or not self.has_clock:
-            return "no steps"
-        return "few steps" if steps <= MIN_STEPS else None
 
     @property
     def has_clock(self) -> bool:

@@ -65,7 +65,7 @@ class RowsOfDevice:
             unexplained_bytes=sum(owner.size_bytes for owner in memory.owners if owner.unexplained),
             adds_up=_adds_up(memory),
             explained=round(memory.explained, 6) if memory.owners else None,
-            growth_unknown=self._read.growth_unknown,
+            growth_not_judged=memory.growth_not_judged,
             process_bytes=_highest(memory.pools, "process"),
             device_bytes=_highest(memory.pools, "device"),
             running=list(memory.running),
@@ -113,13 +113,14 @@ class RowsOfDevice:
     def growth(self) -> Iterator[GrowthRow]:
         """What grows from step to step."""
         for one in self._memory.growth:
-            whole = say("all of {component}", component=self._memory.pool.component)
+            whole = say("all of {component}", component=one.component)
             yield GrowthRow(
                 **self.place,
                 owner=whole if one.owner is None else one.owner,
                 is_all=one.owner is None,
                 meaning=say(MEANINGS[one.meaning]),
                 measure=say(MEASURE_WORDS[one.measure]),
+                total_bytes=one.total_bytes,
                 bytes_per_step=round(one.bytes_per_step, 3),
                 low_bytes=round(one.low, 3),
                 high_bytes=round(one.high, 3),

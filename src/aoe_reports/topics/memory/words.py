@@ -146,14 +146,19 @@ def _of_growth(devices: Sequence[DeviceRow], growth: Sequence[GrowthRow]) -> Ite
         most = largest_leak(leaks)
         device = next(one for one in devices if where(one) == where(most))
         yield say("{leak}.", leak=leak_words(most, device))
-    elif unknown := [one.growth_unknown for one in devices if one.growth_unknown is not None]:
+        return
+    grows = {where(one) for one in growth}
+    unknown = [
+        one.growth_not_judged for one in devices if one.growth_not_judged is not None and where(one) not in grows
+    ]
+    if unknown:
         some = say(" (on {number} of {all} devices)", number=len(unknown), all=len(devices))
         yield say(_NO_GROWTH[unknown[0]], some="" if len(unknown) == len(devices) else some, steps=MIN_STEPS + 1)
 
 
 _NO_GROWTH = N_(
     {
-        "nothing allocated": "Growth is not known{some}: no allocated memory is recorded; profile with profile_memory=True.",
+        "no levels": "Growth is not known{some}: nothing records how much was allocated in the steps; profile with profile_memory=True.",
         "no steps": "Growth is not known{some}: no steps with times are recorded; profile at least {steps} steps with prof.step().",
         "few steps": "Growth is not known{some}: fewer than {steps} steps are recorded; profile at least {steps}.",
     }
