@@ -93,7 +93,17 @@ def test_what_every_step_keeps_is_growth(cli: Cli, tmp_path: Path, monkeypatch: 
 
 
 def test_growth_of_all_ranks_is_the_largest_of_any() -> None:
-    leak = Growth(owner=None, meaning="leak", bytes_per_step=1e8, low=1e8, high=1e8, first_step=1, last_step=12)
+    leak = Growth(
+        component="PTA",
+        owner=None,
+        meaning="leak",
+        total_bytes=1_200_000_000,
+        bytes_per_step=1e8,
+        low=1e8,
+        high=1e8,
+        first_step=1,
+        last_step=12,
+    )
     devices = [memory([size], rank, 12, growth=(leak,) if rank == 2 else ()) for rank, size in enumerate((50, 90, 70))]
     (found,), _ = over_ranks([*records_from_memory(CONTEXT, devices)], 2)
     assert found.metrics["growth_bytes_per_step"] == {"value": 1e8, "unit": "bytes/step", "better": "lower"}

@@ -16,8 +16,8 @@ from aoe_reports.model.pictures.memory import (
 )
 from aoe_reports.model.texts import Text, count_of, join, say
 from aoe_reports.model.topics.memory import DeviceMemory, Owner
+from aoe_reports.topics.memory.names import name_of
 from aoe_reports.topics.memory.samples import Samples
-from aoe_reports.topics.memory.words import name_of
 
 if TYPE_CHECKING:
     from aoe_reports.topics.memory.reading import ReadDevice
