@@ -12,6 +12,7 @@ from aoe_reports.model.pictures.memory import (
     MemoryPart,
     MemoryPicture,
     MemoryStep,
+    PartKind,
     curve_of,
 )
 from aoe_reports.model.texts import Text, count_of, join, say
@@ -22,6 +23,10 @@ from aoe_reports.topics.memory.samples import Samples
 if TYPE_CHECKING:
     from aoe_reports.topics.memory.reading import ReadDevice
 
+_VISIBLE = 0.005
+"""A smaller part of a peak has no colour of its own."""
+_OF_STACKS = frozenset(";(")
+"""What a stack has and the name of a module has not."""
 PIXELS = 460
 """A curve is drawn by so many columns."""
 
@@ -64,19 +69,32 @@ def _title(device: DeviceMemory) -> Text:
 
 def parts_of(owners: Sequence[Owner]) -> tuple[MemoryPart, ...]:
     """The largest owners of a peak, the rest as one, then what was held before and what nothing explains; they add up to it."""
-    named = [one for one in owners if one.name is not None]
-    parts = [MemoryPart("owner", _label(one), one.size_bytes) for one in named[:MAX_PARTS]]
-    if rest := named[MAX_PARTS:]:
+    peak = sum(one.size_bytes for one in owners)
+    sizes: dict[str, int] = {}
+    for one in owners:
+        if one.name is not None and not one.unexplained:
+            label = _label(one)
+            sizes[label] = sizes.get(label, 0) + one.size_bytes
+    named = sorted(sizes.items(), key=lambda item: -item[1])
+    shown = [item for item in named[:MAX_PARTS] if item[1] >= _VISIBLE * peak]
+    parts = [MemoryPart("owner", label, size) for label, size in shown]
+    if rest := named[len(shown) :]:
         label = count_of(len(rest), "{number} more owner", "{number} more owners")
-        parts.append(MemoryPart("others", label, sum(one.size_bytes for one in rest)))
+        parts.append(MemoryPart("others", label, sum(size for _, size in rest)))
     parts += [
-        MemoryPart("unexplained" if one.unexplained else "before", name_of(one), one.size_bytes)
-        for one in owners
-        if one.name is None
+        MemoryPart(_kind(one), name_of(one), one.size_bytes) for one in owners if one.name is None or one.unexplained
     ]
     return tuple(part for part in parts if part.size_bytes)
 
 
+def _kind(owner: Owner) -> PartKind:
+    if owner.unexplained:
+        return "unexplained"
+    return "before" if owner.since_before else "others"
+
+
 def _label(owner: Owner) -> str:
+    """An owner with its module; a stack is too long."""
     name = name_of(owner)
-    return say("{name} in {module}", name=name, module=owner.module) if owner.module else name
+    is_module = owner.module is not None and not _OF_STACKS.intersection(owner.module)
+    return say("{name} in {module}", name=name, module=owner.module) if is_module else name
