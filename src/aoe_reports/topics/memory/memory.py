@@ -11,7 +11,7 @@ from aoe_reports.engine.question import CaptureOptions, Finished, Notes, Questio
 from aoe_reports.model.options import option, options
 from aoe_reports.model.rows import US, Rows, column, row
 from aoe_reports.model.texts import N_, say
-from aoe_reports.model.topics.memory_words import MEASURE_WORDS
+from aoe_reports.model.topics.memory_words import MEASURE_WORDS, kind_words, owner_words
 
 if TYPE_CHECKING:
     from aoe_reports.formats.sources.discovery import Discovery
@@ -32,17 +32,6 @@ if TYPE_CHECKING:
 
 SCOPES = N_({"allocator": "allocator", "component": "component", "process": "process", "device": "device"})
 MEANINGS = N_({"leak": "leak", "grows": "grows", "filling cache": "filling cache", "warm-up": "warm-up"})
-KINDS = N_(
-    {
-        "weight": "weight",
-        "gradient": "gradient",
-        "optimizer": "optimizer",
-        "activation": "activation",
-        "kv_cache": "kv_cache",
-        "communication": "communication",
-        "workspace": "workspace",
-    }
-)
 
 
 @options
@@ -64,7 +53,9 @@ class OwnerRow:
     rank_id: int | None = column("Rank", "integer")
     device_id: int | None = column("Device", "integer", detail=True)
     owner: str = column("Held by")
-    kind: str | None = column("Kind", "word")
+    kind: str | None = column()
+    used_for: str | None = column("Used for", "word")
+    """The kind in words."""
     module: str | None = column("Where")
     size_bytes: int = column("Size", "size")
     share: float = column("Share", "percent")
@@ -182,7 +173,9 @@ class ProcessRow:
     rank_id: int | None = column("Rank", "integer")
     device_id: int | None = column("Device", "integer", detail=True)
     component: str = column("Component")
-    kind: str | None = column("Kind", "word")
+    kind: str | None = column()
+    used_for: str | None = column("Used for", "word")
+    """The kind in words."""
     size_bytes: int = column("Size", "size")
     share: float = column("Share", "percent")
     unexplained: bool = column()
@@ -250,7 +243,7 @@ class StatementRow:
 
 
 @dataclass(frozen=True, slots=True)
-class MemoryPart:
+class MemoryOfCapture:
     """What one capture hands on."""
 
     owners: list[OwnerRow] = field(default_factory=list)
@@ -266,7 +259,7 @@ class MemoryPart:
     """That of the device with the highest peak."""
 
 
-class Memory(Question[MemoryOptions, MemoryPart]):
+class Memory(Question[MemoryOptions, MemoryOfCapture]):
     """Take the peak of device memory apart: who held it, since when, what is reserved beside it, what grows from step to step."""
 
     example = "memory profile"
@@ -296,7 +289,7 @@ class Memory(Question[MemoryOptions, MemoryPart]):
         others = memory_captures(files)
         return [*runs, *(Unit(capture=one, run=str(one.root), number=len(runs) + n) for n, one in enumerate(others))]
 
-    def map_unit(self, unit: Unit, asked: Request[MemoryOptions]) -> MemoryPart:
+    def map_unit(self, unit: Unit, asked: Request[MemoryOptions]) -> MemoryOfCapture:
         """The memory of each device of a capture."""
         from aoe_reports.topics.memory.disagreements import disagreements_of
         from aoe_reports.topics.memory.picture import picture_of
@@ -305,7 +298,7 @@ class Memory(Question[MemoryOptions, MemoryPart]):
 
         capture, chosen = unit.capture, asked.options
         asked.notes.add(capture.findings)
-        part = MemoryPart()
+        part = MemoryOfCapture()
         if not capture.of_memory and not capture.info.may_hold(chosen.rank):
             return part
 
@@ -335,7 +328,7 @@ class Memory(Question[MemoryOptions, MemoryPart]):
         asked.notes.add(disagreements_of(capture))
         return part
 
-    def finish(self, parts: Sequence[tuple[Unit, MemoryPart]], asked: Request[MemoryOptions]) -> Finished:
+    def finish(self, parts: Sequence[tuple[Unit, MemoryOfCapture]], asked: Request[MemoryOptions]) -> Finished:
         """The devices, who holds their peaks, and every component."""
         from aoe_reports.topics.memory.memory_of_ranks import sections_of
         from aoe_reports.topics.memory.words import headline_of, sentences_of, sentences_of_process
@@ -500,6 +493,7 @@ def _others(device: DeviceRow, others: Sequence[Owner]) -> OwnerRow:
         device_id=device.device_id,
         owner=say("{count:,} others", count=len(others)),
         kind=None,
+        used_for=None,
         module=None,
         size_bytes=size,
         share=_share_of(size, device.peak_bytes),
@@ -511,15 +505,14 @@ def _others(device: DeviceRow, others: Sequence[Owner]) -> OwnerRow:
 
 
 def _owner(device: DeviceRow, owner: Owner) -> OwnerRow:
-    from aoe_reports.topics.memory.words import name_of
-
     return OwnerRow(
         position=0,
         run=device.run,
         rank_id=device.rank_id,
         device_id=device.device_id,
-        owner=name_of(owner),
-        kind=None if owner.kind is None else say(KINDS[owner.kind]),
+        owner=owner_words(owner, "name"),
+        kind=owner.kind,
+        used_for=kind_words(owner),
         module=owner.module,
         size_bytes=owner.size_bytes,
         share=_share_of(owner.size_bytes, device.peak_bytes),
@@ -583,16 +576,15 @@ def _call(device: DeviceRow, calls: AllocationCalls) -> CallRow:
 
 
 def _process(device: DeviceRow, measured: DeviceMemory) -> Iterator[ProcessRow]:
-    from aoe_reports.topics.memory.words import name_of
-
     whole = sum(part.size_bytes for part in measured.process_parts)
     for part in measured.process_parts:
         yield ProcessRow(
             run=device.run,
             rank_id=device.rank_id,
             device_id=device.device_id,
-            component=name_of(part),
-            kind=None if part.kind is None else say(KINDS[part.kind]),
+            component=owner_words(part, "name"),
+            kind=part.kind,
+            used_for=kind_words(part),
             size_bytes=part.size_bytes,
             share=_share_of(part.size_bytes, whole),
             unexplained=part.unexplained,

@@ -9,15 +9,15 @@ from aoe_reports.model.pictures.memory import (
     DRAWN,
     MAX_PARTS,
     MemoryCurve,
-    MemoryPart,
     MemoryPicture,
     MemoryStep,
+    OwnerBar,
     curve_of,
 )
 from aoe_reports.model.texts import Text, count_of, join, say
 from aoe_reports.model.topics.memory import DeviceMemory, Owner
+from aoe_reports.model.topics.memory_words import owner_words
 from aoe_reports.topics.memory.samples import Samples
-from aoe_reports.topics.memory.words import name_of
 
 if TYPE_CHECKING:
     from aoe_reports.topics.memory.reading import ReadDevice
@@ -62,21 +62,16 @@ def _title(device: DeviceMemory) -> Text:
     return join(" · ", parts)
 
 
-def parts_of(owners: Sequence[Owner]) -> tuple[MemoryPart, ...]:
+def parts_of(owners: Sequence[Owner]) -> tuple[OwnerBar, ...]:
     """The largest owners of a peak, the rest as one, then what was held before and what nothing explains; they add up to it."""
     named = [one for one in owners if one.name is not None]
-    parts = [MemoryPart("owner", _label(one), one.size_bytes) for one in named[:MAX_PARTS]]
+    parts = [OwnerBar("owner", owner_words(one, "place"), one.size_bytes) for one in named[:MAX_PARTS]]
     if rest := named[MAX_PARTS:]:
         label = count_of(len(rest), "{number} more owner", "{number} more owners")
-        parts.append(MemoryPart("others", label, sum(one.size_bytes for one in rest)))
+        parts.append(OwnerBar("others", label, sum(one.size_bytes for one in rest)))
     parts += [
-        MemoryPart("unexplained" if one.unexplained else "before", name_of(one), one.size_bytes)
+        OwnerBar("unexplained" if one.unexplained else "before", owner_words(one), one.size_bytes)
         for one in owners
         if one.name is None
     ]
     return tuple(part for part in parts if part.size_bytes)
-
-
-def _label(owner: Owner) -> str:
-    name = name_of(owner)
-    return say("{name} in {module}", name=name, module=owner.module) if owner.module else name

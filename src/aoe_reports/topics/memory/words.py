@@ -8,7 +8,6 @@ from aoe_reports.model.findings import Finding
 from aoe_reports.model.rank_spread import MIN_RANKS
 from aoe_reports.model.size_units import exact_size, size_words
 from aoe_reports.model.texts import N_, Text, count_of, join, say
-from aoe_reports.model.topics.memory import Owner
 from aoe_reports.topics.memory.balance import missing_of
 from aoe_reports.topics.memory.memory import DeviceRow, GrowthRow, OwnerRow, StatementRow
 from aoe_reports.topics.memory.reading import ReadDevice
@@ -18,16 +17,6 @@ from aoe_reports.topics.rules import MEMORY_DISAGREES, MEMORY_OPEN, MEMORY_UNEXP
 _INNERMOST = 6
 """So many of the innermost ranges of the host are in a sentence."""
 _MUCH_UNEXPLAINED = 0.05
-
-
-def name_of(owner: Owner) -> str:
-    """An owner as people read it."""
-    if owner.unexplained:
-        counted = say("released, still counted by {component}", component=owner.name)
-        return say("unexplained") if owner.name is None else counted
-    if owner.name is None:
-        return say("held since before the recording" if owner.since_before else "allocated for an unknown owner")
-    return say("{name} (before the recording)", name=owner.name) if owner.since_before else owner.name
 
 
 def headline_of(
