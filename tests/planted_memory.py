@@ -309,6 +309,7 @@ class Planted:
 
 
 LEAK = frozenset({("allocated", "leak")})
+GROWING = frozenset({("allocated", "grows")})
 FILLING = frozenset({("allocated", "filling cache")})
 
 
@@ -381,6 +382,25 @@ def _leak_without_a_pace(random: np.random.Generator) -> Planted:
     training, size, chance = _training(random), _size(random), float(random.uniform(0.75, 0.95))
     training.hook = lambda step, length: _keep(training, "aten::stack", size) if random.random() < chance else None
     return Planted(_recorded(training, 24), {"aten::stack": "leak"}, LEAK)
+
+
+def _growth_without_a_pace(random: np.random.Generator) -> Planted:
+    """A few steps keep something, most do not."""
+    training, size, chance = _training(random), 32 * MIB, float(random.uniform(0.2, 0.4))
+    training.hook = lambda step, length: _keep(training, "aten::stack", size) if random.random() < chance else None
+    return Planted(_recorded(training, 60), {"aten::stack": "grows"}, GROWING, chance * size)
+
+
+def _growth_of_any_size(random: np.random.Generator) -> Planted:
+    """Each step keeps a number of results of chance."""
+    training, size, often = _training(random), 32 * MIB, float(random.uniform(0.2, 0.5))
+
+    def hook(step: int, length: int) -> None:
+        for _ in range(int(random.poisson(often))):
+            _keep(training, "aten::stack", size)
+
+    training.hook = hook
+    return Planted(_recorded(training, 60), {"aten::stack": "grows"}, GROWING, often * size)
 
 
 def _leak_by_replacement(random: np.random.Generator) -> Planted:
@@ -669,6 +689,8 @@ PLANTED: dict[str, Callable[[np.random.Generator], Planted]] = {
     "leak with everything": _leak_with_everything,
     "leak every few steps": _leak_every_few_steps,
     "leak without a pace": _leak_without_a_pace,
+    "growth without a pace": _growth_without_a_pace,
+    "growth of any size": _growth_of_any_size,
     "leak by replacement": _leak_by_replacement,
     "leak of a busy owner": _leak_of_a_busy_owner,
     "leak of a graph": _leak_of_a_graph,

@@ -39,7 +39,7 @@ from aoe_reports.model.arrays.columns import (
 )
 from aoe_reports.model.findings import EXAMPLES_PER_RULE, Finding
 from aoe_reports.model.texts import Text, say
-from aoe_reports.model.topics.memory import Kind, MemoryRecording
+from aoe_reports.model.topics.memory import FailedAllocation, Kind, MemoryRecording
 
 _FIELDS = frozenset(
     {
@@ -86,12 +86,14 @@ def read_memscope(file: FoundFile) -> list[MemoryRecording]:
         data = read_plain_table(file.path, MEMSCOPE_DUMP, _DATABASE_TABLES)
     else:
         data = read_table_file(file, MEMSCOPE, _FIELDS, hashed=False)
+    findings = data.findings
+    events = _Events.of(data) if data.frame.num_rows else None
+    del data
     recordings: list[MemoryRecording] = []
-    if data.frame.num_rows:
-        events = _Events.of(data)
+    if events is not None:
         recordings = [recording for rows in events.by_device() for recording in _recordings(file, events, rows)]
     first, *others = recordings or [nothing_recorded(file, _SOURCE)]
-    return [replace(first, findings=(*data.findings, *first.findings)), *others]
+    return [replace(first, findings=(*findings, *first.findings)), *others]
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +139,7 @@ class _Events:
         device, attributes = words_in("device"), Texts.of(frame["attributes"])
         numbered = {word: int(word) for word in device.words if _DEVICE.fullmatch(word)}
         return cls(
-            data=data,
+            data=data.with_frame(frame.select(["id"])),  # its rows and lines: the columns are not kept twice
             rows=order,
             times=times[order],
             processes=whole("process_id"),
@@ -147,7 +149,7 @@ class _Events:
             type=words_in("event_type"),
             name=words_in("name"),
             addresses=addresses_of(frame["address"])[order],
-            attributes=Texts(attributes.places[order], attributes.texts),
+            attributes=Texts(attributes.places[order], attributes.parts),
             stack=words_in("python_stack"),
         )
 
@@ -193,12 +195,15 @@ def _recordings(file: FoundFile, events: _Events, rows: Ints) -> Iterator[Memory
         source=_SOURCE,
         events=blocks.events(),
         samples=_samples(events, [_of_pools(events, blocks), _of_driver(events, blocks)]),
+        failed=tuple(_failed(events, rows)),
         findings=(*blocks.findings(str(file.path)), *_exhausted(events, rows, str(file.path))),
     )
     yield recording
     samples = _samples(events, [*_of_snapshots(events, rows)])
     if samples.num_rows:
-        yield replace(recording, source=_SNAPSHOT_SOURCE, events=event_frame({}, 0), samples=samples, findings=())
+        yield replace(
+            recording, source=_SNAPSHOT_SOURCE, events=event_frame({}, 0), samples=samples, failed=(), findings=()
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -415,9 +420,17 @@ def _of_snapshots(events: _Events, rows: Ints) -> Iterator[_Part]:
     yield _Part(at, "device", constant("device", len(at)), numbers(total, nothing), numbers(total - free, is_known))
 
 
+def _failed(events: _Events, rows: Ints) -> Iterator[FailedAllocation]:
+    sizes, known = events.numbers_in(rows[events.type.having("OOM_TRIGGER")[rows]], "req_size")
+    for size, is_known in zip(sizes.tolist()[:EXAMPLES_PER_RULE], known.tolist(), strict=False):
+        yield FailedAllocation(size_bytes=size if is_known else None)
+
+
 def _exhausted(events: _Events, rows: Ints, path: str) -> Iterator[Finding]:
     """Allocations that failed."""
     at = rows[events.type.having("OOM_TRIGGER")[rows]]
+    if not len(at):
+        return
     asked, _ = events.numbers_in(at, "req_size")
     functions = events.texts_in(at, "func")
     for place, row in enumerate(at.tolist()[:EXAMPLES_PER_RULE]):

@@ -48,7 +48,7 @@ class PeakPart:
     candidate: str = column()
     rank_id: int | None = column("Rank", "integer")
     device_id: int | None = column()
-    name: str | None = column("Held by")
+    name: str | None = column("Owner")
     kind: str | None = column()
     used_for: str | None = column("Used for", "word")
     """The kind in words."""

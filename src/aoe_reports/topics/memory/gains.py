@@ -33,7 +33,7 @@ AT_REST = 2.0
 NOISE, NOISY = 3.0, 0.9
 """A level has grown if it rose by so many times what later steps undo, in all but a tenth of the steps."""
 WORTH_SHARE = 0.01
-"""Warm-up and caches below 1 % of the pool are left out: they grow no further."""
+"""All but leaks is left out below 1 % of the pool."""
 WORTH_PER_STEP = 1e-6
 """A leak that adds less than a tenth of the pool in 100,000 steps is left out."""
 LEVEL = 0.95
@@ -77,7 +77,7 @@ class Gains:
             return []
         for start in (0, self._warm):
             leak = _leak(self.sizes, start, steady)
-            if leak is not None and self._bears_out(leak) and leak.bytes_per_step >= WORTH_PER_STEP * pool_size:
+            if leak is not None and self._bears_out(leak) and _is_worth(leak, pool_size):
                 return [*(self._warm_up(leak.bytes_per_step, pool_size) if start else []), leak]
         if self.is_warm_up:
             return self._warm_up(0.0, pool_size)
@@ -85,7 +85,7 @@ class Gains:
             return [_filling(self.sizes)] if int(self.sizes.sum()) >= self._worth(pool_size) else []
         for start in (0, self._warm):
             growing = _growing(self.sizes, start, self.changes)
-            if growing is not None and self._bears_out(growing) and growing.total >= WORTH_SHARE * pool_size:
+            if growing is not None and self._bears_out(growing) and _is_worth(growing, pool_size):
                 return [*(self._warm_up(growing.bytes_per_step, pool_size) if start else []), growing]
         return []
 
@@ -153,6 +153,12 @@ def _longest_tooth(levels: Ints) -> int:
             longest = max(longest, index - (lower[-1] if lower else -1))
         lower.append(index)
     return longest
+
+
+def _is_worth(pace: Pace, pool_size: int) -> bool:
+    if pace.meaning == "leak":
+        return pace.bytes_per_step >= WORTH_PER_STEP * pool_size
+    return pace.total >= WORTH_SHARE * pool_size
 
 
 def _leak(sizes: Ints, start: int, meaning: Growing) -> Pace | None:

@@ -49,7 +49,7 @@ def growth_of(events: pa.Table, samples: pa.Table, steps: Steps, component: str 
         return JudgedGrowth(not_judged="few steps")
     bounds, numbers = bounds_of(steps)
     lasting = _lasting(events, bounds)
-    recorded = _floors(samples, "allocated_bytes", bounds)
+    recorded = _floors(samples, "allocated_bytes", steps)
     levels = lasting.levels(slice(None)) if recorded is None else recorded
     size = max(int(levels.max(initial=0)), pc.max(samples["allocated_bytes"]).as_py() or 0)
     rises = lasting_rises(levels, lasting.unsure(slice(None)))
@@ -65,11 +65,8 @@ def growth_of(events: pa.Table, samples: pa.Table, steps: Steps, component: str 
     if leaking and not _leaks(pool):
         pool = _sum(leaking).paces(size) or pool
     whole = _rows(component, None, pool, numbers)
-    reserved = _floors(samples, "reserved_bytes", bounds)
-    if reserved is not None and all(pace.meaning == "warm-up" for pace in pool):
-        gains = lasting_rises(reserved, 0)
-        grown = [] if pool and gains.is_warm_up else gains.paces(size or int(reserved.max()), "grows")
-        whole += _rows(component, None, grown, numbers, "reserved")
+    if all(pace.meaning == "warm-up" for pace in pool):
+        whole += [row for row in growth_of_reserved(samples, steps, component) if not pool or row.meaning != "warm-up"]
     is_short = not whole and len(rises.sizes) < MIN_STEPS
     ordered = sorted(of_owners, key=lambda row: (-row.bytes_per_step, row.owner or "", row.meaning))
     return JudgedGrowth((*whole, *ordered), "few steps" if is_short and not ordered else None)
@@ -79,13 +76,11 @@ def growth_of_reserved(samples: pa.Table, steps: Steps, component: str) -> tuple
     """What a component or a process reserves more from step to step, by its samples; steps are those that lie within the recording."""
     if len(steps) <= MIN_STEPS:
         return ()
-    bounds, numbers = bounds_of(steps)
-    levels = _floors(samples, "reserved_bytes", bounds)
+    levels = _floors(samples, "reserved_bytes", steps)
     if levels is None:
         return ()
-    return tuple(
-        _rows(component, None, lasting_rises(levels, 0).paces(int(levels.max()), "grows"), numbers, "reserved")
-    )
+    paces = lasting_rises(levels, 0).paces(int(levels.max()), "grows")
+    return tuple(_rows(component, None, paces, [number for number, _, _ in steps], "reserved"))
 
 
 def _rows(
@@ -117,8 +112,8 @@ def _recorded_at(events: pa.Table, samples: pa.Table) -> tuple[int, int] | None:
 
 
 def steps_within(steps: Steps, first_ns: int, last_ns: int) -> Steps:
-    """Those that a recording has anything of."""
-    return [step for step in steps if step[1] <= last_ns and step[2] > first_ns]
+    """Those that a recording has anything of, in the order of time."""
+    return sorted((step for step in steps if step[1] <= last_ns and step[2] > first_ns), key=lambda step: step[1:])
 
 
 def bounds_of(steps: Steps) -> tuple[Ints, list[int]]:
@@ -178,14 +173,15 @@ def _lasting(events: pa.Table, bounds: Ints) -> _Lasting:
     return _Lasting(owners[lasts], names, sizes[lasts], first[lasts], end[lasts], len(bounds))
 
 
-def _floors(samples: pa.Table, column: str, bounds: Ints) -> Ints | None:
+def _floors(samples: pa.Table, column: str, steps: Steps) -> Ints | None:
     """Least value in each step, from that at its start on: what is held for part of a step only is not in it. None where nothing is recorded."""
     times, values = in_time(samples, column)
     if not len(times):
         return None
-    starts = np.maximum(np.searchsorted(times, bounds[:-1], side="right") - 1, 0)
-    ends = np.maximum(np.searchsorted(times, bounds[1:]), starts + 1)
-    return np.asarray([values[start:end].min() for start, end in zip(starts, ends, strict=True)], dtype=np.int64)
+    _, starts, ends = np.asarray(steps, dtype=np.int64).T
+    first = np.maximum(np.searchsorted(times, starts, side="right") - 1, 0)
+    last = np.maximum(np.searchsorted(times, ends), first + 1)
+    return np.asarray([values[begin:end].min() for begin, end in zip(first, last, strict=True)], dtype=np.int64)
 
 
 def in_time(samples: pa.Table, *columns: str) -> tuple[Ints, ...]:

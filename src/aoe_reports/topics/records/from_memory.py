@@ -64,10 +64,12 @@ def _metrics(device: DeviceMemory) -> dict[str, Json]:
 
 def growth_of(device: DeviceMemory) -> float:
     """Bytes a step by which all that is allocated grows for good, as a leak or a cache that fills; 0 where it does not."""
-    lasting = [
-        one for one in device.growth if one.owner is None and one.measure == "allocated" and one.meaning != "warm-up"
+    whole = [
+        one
+        for one in device.growth
+        if one.owner is None and one.component == device.pool.component and one.measure == "allocated"
     ]
-    return max((one.bytes_per_step for one in lasting), default=0.0)
+    return max((one.bytes_per_step for one in whole if one.meaning != "warm-up"), default=0.0)
 
 
 def _number(value: float, unit: str = BYTE_UNIT) -> Json:
