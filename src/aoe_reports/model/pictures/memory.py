@@ -38,7 +38,7 @@ class MemoryStep:
 
 
 @dataclass(frozen=True, slots=True)
-class MemoryPart:
+class OwnerBar:
     """Who holds part of the peak."""
 
     kind: PartKind
@@ -62,7 +62,7 @@ class MemoryPicture:
     peak_ns: int = 0
     """Since the begin of the picture."""
     peak_bytes: int = 0
-    parts: tuple[MemoryPart, ...] = ()
+    parts: tuple[OwnerBar, ...] = ()
 
 
 def curve_of(measure: Measure, at_ns: Ints, size_bytes: Ints, duration_ns: int, most: int) -> MemoryCurve:

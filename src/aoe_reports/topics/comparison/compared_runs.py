@@ -137,8 +137,7 @@ def read_memory(capture: Capture, rank: int | None, notes: Notes, device: int | 
     """The memory of the devices of a capture; of the rank and the device alone that are asked for."""
     memory, findings = measured_memory(capture)
     notes.add(findings)
-    devices = (one.device for one in memory)
-    return [one for one in devices if rank in {None, one.rank_id} and device in {None, one.device_id}]
+    return [one for one in memory if rank in {None, one.rank_id} and device in {None, one.device_id}]
 
 
 def _tasks_asked_for(sets: Sequence[TaskSet], wanted: CompareOptions) -> list[TaskSet]:

@@ -11,7 +11,7 @@ from aoe_reports.model.rows import column, row
 from aoe_reports.model.texts import say
 from aoe_reports.model.topics.memory import DeviceMemory, Level
 from aoe_reports.model.topics.memory_changes import Holder, changes_by_holder, sizes_by_holder
-from aoe_reports.model.topics.memory_words import MEASURE_WORDS
+from aoe_reports.model.topics.memory_words import MEASURE_WORDS, kind_words
 
 _MAX_SHARE = 10
 """Owners that change by more than so many times the whole cancel each other: they are no share of it."""
@@ -48,8 +48,10 @@ class PeakPart:
     candidate: str = column()
     rank_id: int | None = column("Rank", "integer")
     device_id: int | None = column()
-    name: str | None = column("Held by")
-    kind: str | None = column("Kind", "word")
+    name: str | None = column("Owner")
+    kind: str | None = column()
+    used_for: str | None = column("Used for", "word")
+    """The kind in words."""
     module: str | None = column("Module")
     since_before: bool = column()
     """Held since before the recording."""
@@ -172,6 +174,7 @@ def _parts(baseline: str, candidate: str, pair: _Pair, top: int) -> Iterator[Pea
             rank_id=pair[1].rank_id,
             device_id=pair[1].device_id,
             **change.holder._asdict(),
+            used_for=kind_words(change.holder),
             others=change.others,
             before_bytes=change.before_bytes,
             after_bytes=change.after_bytes,

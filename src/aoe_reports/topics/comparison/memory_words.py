@@ -9,7 +9,7 @@ from aoe_reports.model.rows import as_mapping, columns_of, telling_columns
 from aoe_reports.model.shares import change_words
 from aoe_reports.model.size_units import size_words
 from aoe_reports.model.texts import Text, join, say
-from aoe_reports.model.topics.memory_words import KINDS, owner_words, signed_size
+from aoe_reports.model.topics.memory_words import owner_words, signed_size
 from aoe_reports.topics.comparison.memory import ComparedMemory, MemoryPeak, PeakPart
 
 MIN_CHANGE = 0.01
@@ -83,20 +83,10 @@ def memory_sections(memory: ComparedMemory) -> list[Section]:
     if not memory.peaks or not (memory.is_alone or any(peak.difference_bytes for peak in memory.peaks)):
         return []
     peaks = [as_mapping(peak) for peak in memory.peaks]
-    parts = [
-        as_mapping(part)
-        | {"name": _name(part), "kind": None if part.kind is None else say(KINDS.get(part.kind, part.kind))}
-        for part in memory.parts
-    ]
+    parts = [as_mapping(part) | {"name": owner_words(part, "name", part.others)} for part in memory.parts]
     sections = [Section(say("Peak memory"), [], grid=Grid(telling_columns(columns_of(MemoryPeak), peaks), peaks))]
     if parts:
         about = say("Differences add up to that of the peak.")
         grid = Grid(telling_columns(columns_of(PeakPart), parts), parts)
         sections.append(Section(say("Who holds more or less of the peak"), [about], grid=grid))
     return sections
-
-
-def _name(part: PeakPart) -> Text | str:
-    if part.others:
-        return say("{count:,} others", count=part.others)
-    return part.name or owner_words(part)
