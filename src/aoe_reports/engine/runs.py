@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from aoe_reports.engine.question import Unit
 from aoe_reports.formats.capture import Capture, group_runs
 from aoe_reports.formats.msserviceprofiler.tables import BATCH_KINDS
 from aoe_reports.formats.sources.discovery import Discovery
@@ -30,6 +31,14 @@ def service_captures(discovery: Discovery) -> list[Capture]:
 def memory_captures(discovery: Discovery) -> list[Capture]:
     """Recordings of memory among the files found that no profiler made, such as snapshots of PyTorch."""
     return [capture for capture in group_captures(discovery.files) if capture.of_memory]
+
+
+def units_of_memory(discovery: Discovery, first: int) -> list[Unit]:
+    """Each recording of memory that no profiler made, as a run of its own; their numbers begin with `first`."""
+    return [
+        Unit(capture=capture, run=str(capture.root), number=number)
+        for number, capture in enumerate(memory_captures(discovery), start=first)
+    ]
 
 
 def _batches_of(service: Capture) -> Capture:
