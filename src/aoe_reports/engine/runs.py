@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from aoe_reports.engine.question import Unit
 from aoe_reports.formats.capture import Capture, group_runs
 from aoe_reports.formats.msserviceprofiler.tables import BATCH_KINDS
 from aoe_reports.formats.sources.discovery import Discovery
@@ -59,6 +60,14 @@ def _depth(root: Path) -> int:
 
 def _may_be_of(capture: Capture, recording: Capture) -> bool:
     return recording.info.rank_id is None or capture.info.may_hold(recording.info.rank_id)
+
+
+def units_of_memory(discovery: Discovery, first: int) -> list[Unit]:
+    """Each recording of memory that no profiler made, as a run of its own; their numbers begin with `first`."""
+    return [
+        Unit(capture=capture, run=str(capture.root), number=number)
+        for number, capture in enumerate(memory_captures(discovery), start=first)
+    ]
 
 
 def _batches_of(service: Capture) -> Capture:

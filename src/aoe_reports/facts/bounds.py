@@ -640,7 +640,7 @@ class StepShares:
     steps_known: bool = True
     """Whether anything tells of steps."""
     source: str = "durations"
-    """Where this is from: "step_trace_time", "tasks" (unions of their intervals), "timeline", "durations" (their sum)."""
+    """Where this is from: "step_trace_time", "tasks" (unions of their intervals), "timeline", "durations" (their sum), "memory" (of recordings of nothing else)."""
     tasks_ns: int | None = None
     """The durations of all computing tasks added up: more than `computing_ns`, a union, where tasks run beside each other."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -10,14 +11,25 @@ import pytest
 from commandline import FIXTURES, Cli
 from memory_devices import a_device
 from planted_memory import MIB, planted, write_planted
+from planted_snapshots import Allocator, snapshot_of
 
 from aoe_reports.engine.captures import find_captures
 from aoe_reports.engine.question import Notes
 from aoe_reports.facts.bounds import StepShares
 from aoe_reports.formats.sources.discovery import discover
-from aoe_reports.model.topics.memory import DeviceMemory, Fragmentation, Growth, Kind, Owner, Repeated
+from aoe_reports.model.topics.memory import (
+    DeviceMemory,
+    Fragmentation,
+    Growth,
+    Kind,
+    Level,
+    Owner,
+    PoolMemory,
+    Repeated,
+)
 from aoe_reports.topics.advice.advice import Advice, Facts
 from aoe_reports.topics.advice.registry import find_advice
+from aoe_reports.topics.advice.thresholds import Thresholds
 from aoe_reports.topics.memory.reading import read_memory
 
 SHARES = StepShares(rank_id=0, device_id=0, steps=1, step_ns=1000, computing_ns=900, source="tasks")
@@ -130,6 +142,58 @@ def test_planted_memory_gets_the_advice_that_fits(kind: str, rules: set[str], tm
     ((capture,),) = find_captures(discover([tmp_path]))
     (read,) = read_memory(capture, Notes()).devices
     assert {one.rule for one in _advice(read.memory)} == rules
+
+
+def test_an_allocator_of_workspaces_is_evidence_where_no_owner_is_one() -> None:
+    level = Level(size_bytes=PEAK // 5, at_ns=0, step=1)
+    pool = PoolMemory(
+        scope="allocator",
+        component="WORKSPACE",
+        source="memory_record",
+        allocated=None,
+        reserved=level,
+        active=None,
+        first_ns=0,
+        last_ns=9,
+        samples=3,
+    )
+    (found,) = _advice(_memory(pools=(pool,)))
+    assert (found.rule, found.size_bytes) == ("memory-workspace", PEAK // 5)
+    assert not _advice(_memory(pools=(replace(pool, reserved=replace(level, size_bytes=PEAK // 20)),)))
+    (by_kind,) = _advice(_memory(pools=(pool,), owners=(_owner("workspace", PEAK // 2),)))
+    assert by_kind.size_bytes == PEAK // 2
+
+
+def test_recordings_of_memory_alone_get_advice_on_the_command_line(cli: Cli, tmp_path: Path) -> None:
+    """A snapshot in which half of what is reserved is in blocks that hold nothing and cannot be returned."""
+    allocator = Allocator()
+    pairs = [(allocator.allocate(1 << 20), allocator.allocate(1 << 20)) for _ in range(20)]
+    for first, _ in pairs:
+        allocator.release(first)
+    (tmp_path / "snapshot.json").write_text(json.dumps(snapshot_of(allocator)))
+    ran = cli("advise", tmp_path)
+    assert "memory-fragmentation" in ran.out
+    assert "Only memory was recorded: effects are bytes, and no time is known" in ran.out
+    (row,) = cli("advise", tmp_path, "--format", "json").json["rows"]
+    assert (row["rule"], row["evidence"]["unusable_bytes"], row["bound_us"]) == ("memory-fragmentation", 20 << 20, None)
+
+
+def test_a_recording_without_anything_to_say_has_no_advice(cli: Cli, tmp_path: Path) -> None:
+    allocator = Allocator()
+    allocator.allocate(2 << 20)
+    (tmp_path / "snapshot.json").write_text(json.dumps(snapshot_of(allocator)))
+    ended = cli("advise", tmp_path)
+    assert ended.code == 1
+    assert "nothing here for which advice could be given" in ended.err
+
+
+@pytest.mark.parametrize(
+    ("share", "rules"), [(0.101, []), (0.099, ["memory-fragmentation"])], ids=["less than the least", "more"]
+)
+def test_the_least_share_of_memory_is_a_threshold(share: float, rules: list[str]) -> None:
+    memory = _memory(fragmentation=_fragmentation(unusable_bytes=PEAK // 10))
+    found = find_advice(Facts(SHARES, memory=memory), replace(Thresholds(), least_memory_share=share))
+    assert [one.rule for one in found if one.rule.startswith("memory-")] == rules
 
 
 def test_a_leak_of_a_training_is_said_on_the_command_line(cli: Cli) -> None:

@@ -103,6 +103,13 @@ class Advise(Question[AdviseOptions, _Part]):
     nothing = "nothing here for which advice could be given"
     every_rank = "headlines"
 
+    def units(self, files: Any, asked: Request[AdviseOptions]) -> Sequence[Unit]:
+        """Every capture, and recordings of memory that no profiler made."""
+        from aoe_reports.engine.runs import units_of_memory
+
+        runs = super().units(files, asked)
+        return [*runs, *units_of_memory(files, len(runs))]
+
     def prepare(self, files: Any, asked: Request[AdviseOptions]) -> None:
         """Refuse a chip that nothing is known of."""
         del files
@@ -111,10 +118,13 @@ class Advise(Question[AdviseOptions, _Part]):
     def map_unit(self, unit: Unit, asked: Request[AdviseOptions]) -> _Part:
         """What one capture tells of its devices, without its operators: they may be many, and large."""
         from aoe_reports.engine.fleet.parts import parts_of
-        from aoe_reports.topics.advice.captures import advise_capture, communication_of
+        from aoe_reports.topics.advice.captures import advise_capture, advise_recordings, communication_of
+        from aoe_reports.topics.communication.run import Communication
 
         capture, chosen, findings = unit.capture, asked.options, asked.notes.findings
         findings += capture.findings
+        if capture.of_memory:
+            return advise_recordings(capture, chosen, findings), [], Communication(), frozenset()
         if not capture.info.may_hold(chosen.rank):
             return [], [], communication_of(capture, [] if unit.alone else None, chosen, findings), frozenset()
         devices = advise_capture(capture, chosen, chosen, findings)

@@ -147,6 +147,16 @@ def advise_capture(capture: Capture, chosen: Chosen, peaks: PeakOptions, finding
     return [device for _, device in advise_tasks(capture, told, steps, chosen, findings, beside)]
 
 
+def advise_recordings(capture: Capture, chosen: Chosen, findings: list[Finding]) -> list[DeviceAdvice]:
+    """Advice on the memory of devices by recordings of nothing else; devices of which no rule says anything are left out."""
+    advised = []
+    for memory in memory_of(capture, Notes(findings), lambda: steps_for_memory(capture, Notes(findings))):
+        if chosen.rank in {None, memory.rank_id} and chosen.device in {None, memory.device_id}:
+            shares = StepShares(memory.rank_id, memory.device_id, 1, None, 0, steps_known=False, source="memory")
+            advised.append(DeviceAdvice(shares, None, find_advice(Facts(shares, memory=memory), chosen.thresholds)))
+    return [device for device in advised if device.advice]
+
+
 def _steps_of_host(timelines: Timelines) -> list[StepSpan]:
     """The steps of the host, as far as timelines have them."""
     return [

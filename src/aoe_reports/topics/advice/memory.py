@@ -74,6 +74,39 @@ def _repeated(facts: Facts, thresholds: Thresholds) -> Iterator[Advice]:
             yield Advice("memory-repeated", evidence, text, None, op_name=repeated.owner, size_bytes=size)
 
 
+_WORKSPACE = "WORKSPACE"
+"""The component of torch_npu that serves workspaces alone."""
+
+
+def _workspace_component(facts: Facts, thresholds: Thresholds) -> Iterator[Advice]:
+    """An allocator of workspaces that took much from the device beside the peak, where no owner is of that kind."""
+    memory = facts.memory
+    if memory is None or any(owner.kind == "workspace" for owner in memory.owners):
+        return
+    pools = [pool for pool in memory.pools if pool.component == _WORKSPACE]
+    levels = [level for pool in pools if (level := pool.reserved or pool.allocated) is not None]
+    size = max((level.size_bytes for level in levels), default=0)
+    if size and size >= thresholds.least_memory_share * memory.peak.size_bytes:
+        evidence: dict[str, Json] = {
+            "held_bytes": size,
+            "share_of_peak": round(size / memory.peak.size_bytes, 4),
+            "component": _WORKSPACE,
+        }
+        yield Advice("memory-workspace", evidence, _FEWER_WORKSPACES, None, size_bytes=size)
+
+
+_FEWER_WORKSPACES = say(
+    "Try TASK_QUEUE_ENABLE=1, which allocates workspaces one after another, or smaller inputs of the operators with the largest "
+    "workspaces; no more than this is gained"
+)
+
+
+def _workspaces(facts: Facts, thresholds: Thresholds) -> Iterator[Advice]:
+    """Owners of workspaces, else their allocator."""
+    yield from _holds("memory-workspace", "workspace", _FEWER_WORKSPACES)(facts, thresholds)
+    yield from _workspace_component(facts, thresholds)
+
+
 def _holds(rule: str, kind: Kind, text: str) -> Find:
     """Owners of a kind that hold much of the peak together; only where the source says what kind memory is of."""
 
@@ -129,17 +162,11 @@ MEMORY_RULES = (
         say("workspace that holds much of the peak"),
         "Operators keep their workspace until they have run, one for each that is queued",
         say(
-            "CANN MindStudio 8.3, Pipeline Optimization: TASK_QUEUE_ENABLE=2 may raise the peak; kinds are those of the recording"
+            "CANN MindStudio 8.3, Pipeline Optimization: TASK_QUEUE_ENABLE=2 may raise the peak; kinds are those of the recording, or WORKSPACE of "
+            "memory_record"
         ),
         ("least_memory_share",),
-        _holds(
-            "memory-workspace",
-            "workspace",
-            say(
-                "Try TASK_QUEUE_ENABLE=1, which allocates workspaces one after another, or smaller inputs of the operators with the largest "
-                "workspaces; no more than this is gained"
-            ),
-        ),
+        _workspaces,
     ),
     Rule(
         "memory-recompute",

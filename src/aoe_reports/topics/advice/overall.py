@@ -23,10 +23,7 @@ def headline(shares: StepShares, advice: Sequence[Advice]) -> str:
     """What the steps of a device went on, in one sentence, and where to look first."""
     computing = shares.share(shares.computing_ns)
     if computing is None:
-        return say(
-            "the duration of a step is not known (no step table, no task times): bounds are based on the "
-            "operators' own time"
-        )
+        return _OF_MEMORY if shares.source == "memory" else _WITHOUT_STEPS
     if shares.free_ns is None:
         return say(
             "computing takes {computing} of the step; how much of the rest is communication is not known",
@@ -48,6 +45,10 @@ def headline(shares: StepShares, advice: Sequence[Advice]) -> str:
     return say("{parts}: computing has the largest share; look at its operators first", parts=said)
 
 
+_OF_MEMORY = say("only memory was recorded: effects are bytes, and no time is known")
+_WITHOUT_STEPS = say(
+    "the duration of a step is not known (no step table, no task times): bounds are based on the operators' own time"
+)
 _PARTS = N_(
     {
         (True, True): "communication that is not overlapped takes {share} of the step; computing takes {computing}",

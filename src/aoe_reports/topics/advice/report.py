@@ -21,6 +21,7 @@ SOURCES = {
     "step_trace_time": say("the profiler's table of steps (step_trace_time)"),
     "tasks": say("unions of the tasks' intervals"),
     "timeline": say("a timeline"),
+    "memory": say("recordings of memory, which have no times of operators"),
     "durations": say("the sum of the tasks' durations: the data do not show which tasks ran in parallel"),
 }
 
@@ -126,6 +127,8 @@ def _grid(rows: Sequence[AgreedAdvice] | Sequence[Headline]) -> Grid:
 def _said_of_step(headline: Headline) -> str:
     source = SOURCES[headline.source]
     (bound,), unit = times_in_one_unit(headline.bound_saving_us * 1e3)
+    if headline.source == "memory":
+        return say("{text}. Source: {source}.", text=capital(headline.headline), source=source)
     if headline.step_us is None:
         return say(
             "{text}. Operator tuning can save at most {bound} {unit}. Source: {source}.",
@@ -263,7 +266,7 @@ EVIDENCE = frozenset(
         "task behind longest gap", "task type", "tasks", "times median", "identified by", "transport", "used cores share", "usual blocks", "usual calls",
         "usual mean", "usual shapes", "waited", "waited in call",
         # of memory
-        "allocations", "at least", "at most", "at once", "excess", "first step", "held", "in use", "largest owner", "last step", "of largest owner",
+        "allocations", "at least", "at most", "at once", "component", "excess", "first step", "held", "in use", "largest owner", "last step", "of largest owner",
         "per step", "reserved", "reserved in vain", "share of peak", "size", "times", "unusable",
     }
 )  # fmt: skip

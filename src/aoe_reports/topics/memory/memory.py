@@ -96,11 +96,10 @@ class Memory(Question[MemoryOptions, MemoryOfCapture]):
 
     def units(self, files: Discovery, asked: Request[MemoryOptions]) -> Sequence[Unit]:
         """Every capture, and recordings of memory that no profiler made."""
-        from aoe_reports.engine.runs import memory_captures
+        from aoe_reports.engine.runs import units_of_memory
 
         runs = super().units(files, asked)
-        others = memory_captures(files)
-        return [*runs, *(Unit(capture=one, run=str(one.root), number=len(runs) + n) for n, one in enumerate(others))]
+        return [*runs, *units_of_memory(files, len(runs))]
 
     def map_unit(self, unit: Unit, asked: Request[MemoryOptions]) -> MemoryOfCapture:
         """The memory of each device of a capture."""
