@@ -309,6 +309,7 @@ class Planted:
 
 
 LEAK = frozenset({("allocated", "leak")})
+GROWING = frozenset({("allocated", "grows")})
 FILLING = frozenset({("allocated", "filling cache")})
 
 
@@ -374,6 +375,32 @@ def _leak_every_few_steps(random: np.random.Generator) -> Planted:
     training = _training(random)
     training.hook = lambda step, length: None if step % period else _keep(training, "aten::stack", size)
     return _leaking(_recorded(training, 6 * period), "aten::stack", size / period)
+
+
+def _leak_without_a_pace(random: np.random.Generator) -> Planted:
+    """Some steps keep something, others do not."""
+    training, size, chance = _training(random), _size(random), float(random.uniform(0.75, 0.95))
+    training.hook = lambda step, length: _keep(training, "aten::stack", size) if random.random() < chance else None
+    return Planted(_recorded(training, 24), {"aten::stack": "leak"}, LEAK)
+
+
+def _growth_without_a_pace(random: np.random.Generator) -> Planted:
+    """A few steps keep something, most do not."""
+    training, size, chance = _training(random), 32 * MIB, float(random.uniform(0.2, 0.4))
+    training.hook = lambda step, length: _keep(training, "aten::stack", size) if random.random() < chance else None
+    return Planted(_recorded(training, 60), {"aten::stack": "grows"}, GROWING, chance * size)
+
+
+def _growth_of_any_size(random: np.random.Generator) -> Planted:
+    """Each step keeps a number of results of chance."""
+    training, size, often = _training(random), 32 * MIB, float(random.uniform(0.2, 0.5))
+
+    def hook(step: int, length: int) -> None:
+        for _ in range(int(random.poisson(often))):
+            _keep(training, "aten::stack", size)
+
+    training.hook = hook
+    return Planted(_recorded(training, 60), {"aten::stack": "grows"}, GROWING, often * size)
 
 
 def _leak_by_replacement(random: np.random.Generator) -> Planted:
@@ -473,6 +500,35 @@ def _of_cache(owner: str) -> dict[str, str]:
     return {owner: "filling cache", "aten::zeros_like": "warm-up"}
 
 
+def _cache_of_many_shapes(random: np.random.Generator) -> Planted:
+    """Of most shapes the first comes in the first half of the recording; some follow late."""
+    training, seen = _training(random), set[int]()
+    shapes = int(random.integers(8, 24))
+
+    def hook(step: int, length: int) -> None:
+        shape = int(random.integers(shapes))
+        if shape not in seen:
+            seen.add(shape)
+            _keep(training, "aten::arange", 16 * MIB)
+
+    training.hook = hook
+    return Planted(_recorded(training, 3 * shapes))
+
+
+def _queue(random: np.random.Generator) -> Planted:
+    """Results of the last few steps are kept; the queue fills while the recording runs."""
+    training, limit = _training(random, lengths=_varying(random)), int(random.integers(2, 10))
+    queue: list[Block] = []
+
+    def hook(step: int, length: int) -> None:
+        queue.append(training.run.allocate("aten::stack", 4 * KIB * length))
+        if len(queue) > limit:
+            training.run.release(queue.pop(0))
+
+    training.hook = hook
+    return Planted(_recorded(training, 3 * limit + 6, before=0))
+
+
 def _cache_that_fills_more_slowly(random: np.random.Generator) -> Planted:
     training, ratio = _training(random), float(random.uniform(0.5, 0.8))
     training.hook = lambda step, length: _keep(training, "aten::arange", 256 * MIB * ratio**step)
@@ -498,7 +554,7 @@ def _fragmentation(random: np.random.Generator) -> Planted:
             training.run.release(pinned.pop(0))
 
     training.hook = hook
-    return Planted(_recorded(training, 20), {}, frozenset({("reserved", "filling cache")}))
+    return Planted(_recorded(training, 20), {}, frozenset({("reserved", "grows")}))
 
 
 def _healthy(random: np.random.Generator) -> Planted:
@@ -632,6 +688,9 @@ PLANTED: dict[str, Callable[[np.random.Generator], Planted]] = {
     "leak of varying steps": _leak_of_varying_steps,
     "leak with everything": _leak_with_everything,
     "leak every few steps": _leak_every_few_steps,
+    "leak without a pace": _leak_without_a_pace,
+    "growth without a pace": _growth_without_a_pace,
+    "growth of any size": _growth_of_any_size,
     "leak by replacement": _leak_by_replacement,
     "leak of a busy owner": _leak_of_a_busy_owner,
     "leak of a graph": _leak_of_a_graph,
@@ -659,6 +718,8 @@ HEALTHY: dict[str, Callable[[np.random.Generator], Planted]] = {
     "serving": _serving,
     "older memory is released": _older_memory_is_released,
     "growing batches": _growing_batches,
+    "cache of many shapes": _cache_of_many_shapes,
+    "queue": _queue,
 }
 """Nothing leaks, whatever else is wrong."""
 

@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 
 from aoe_reports.engine.captures import only_device_of, read_source
 from aoe_reports.engine.question import Notes
-from aoe_reports.formats.capture import Capture
+from aoe_reports.formats.capture import Capture, Source
 from aoe_reports.formats.csv.summary import TableData
 from aoe_reports.formats.memory import event_frame, refuse_impossible, sample_frame
 from aoe_reports.formats.memory_files import recordings_of
@@ -80,6 +80,16 @@ def memory_files(capture: Capture, notes: Notes, *, numbered: bool = True) -> It
                     yield MemoryFile(file=file, recordings=recordings, rows=rows)
             if any(data.frame.num_rows for data in tables):
                 break
+
+
+def recordings_of_form(capture: Capture, kind: str, source: Source) -> list[MemoryRecording]:
+    """What one form of a table of memory records of each device; ReadError where it cannot be read."""
+    tables = read_source(source, _MEASURED[kind], hashed=False)
+    return [
+        recording
+        for file, data in zip(source.files, tables, strict=False)
+        for recording in _by_device(capture, file, data, _READERS[kind])
+    ]
 
 
 def _of_recordings(capture: Capture, notes: Notes) -> Iterator[MemoryFile]:

@@ -215,8 +215,12 @@ class RunMemory:
     """That of its record, from which those of its metrics follow."""
     component: str
     peak_bytes: int
+    """The most that was allocated; where that is not recorded, the most that was reserved."""
+    allocated_bytes: int | None
     reserved_bytes: int | None
     growth_bytes_per_step: float | None
+    growth_rank: int | None
+    """Of several ranks that which grows most."""
     owners: Sequence[HeldMemory]
     """They add up to the peak."""
     ranks: int | None = None

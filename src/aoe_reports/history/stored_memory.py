@@ -5,46 +5,56 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from aoe_reports.formats.records.payloads import is_number, leave_out, object_in, text_in
+from aoe_reports.formats.records.payloads import is_number, leave_out, number_in, object_in, text_in
 from aoe_reports.history.site_facts import HeldMemory, RunMemory
 from aoe_reports.model.documents import JsonObject
 from aoe_reports.model.history.metrics import GROWTH, PEAK_ALLOCATED, PEAK_RESERVED
-from aoe_reports.topics.records.from_memory import OWNERS
+from aoe_reports.topics.records.from_memory import GROWTH_RANK, OWNERS, PEAK_POOL
 
 
 def memory_in(row: Mapping[str, Any]) -> RunMemory | None:
     """What a record of memory says; None where it has no peak, which is said aloud."""
     metrics = object_in(row, "metrics")
-    peak, reserved, growth = (_number(metrics, name) for name in (PEAK_ALLOCATED, PEAK_RESERVED, GROWTH))
+    allocated, reserved = size_in(metrics, PEAK_ALLOCATED), size_in(metrics, PEAK_RESERVED)
+    peak = reserved if allocated is None else allocated
     if peak is None:
-        leave_out("metrics", row, f"no {PEAK_ALLOCATED}")
+        leave_out("metrics", row, f"no {PEAK_ALLOCATED} and no {PEAK_RESERVED}")
         return None
     ranks = _count(metrics, "ranks")
     return RunMemory(
         rank_id=row["rank_id"] if ranks is None else _count(metrics, "largest_rank"),
         device_id=row["device_id"],
         series_id=row["series_id"],
-        component=text_in(metrics, "peak_pool") or "",
-        peak_bytes=int(peak),
-        reserved_bytes=None if reserved is None else int(reserved),
-        growth_bytes_per_step=growth,
-        owners=tuple(_owners(metrics)),
+        component=text_in(metrics, PEAK_POOL) or "",
+        peak_bytes=peak,
+        allocated_bytes=allocated,
+        reserved_bytes=reserved,
+        growth_bytes_per_step=_value(metrics, GROWTH),
+        growth_rank=_count(metrics, GROWTH_RANK),
+        owners=tuple(owners_in(metrics)),
         ranks=ranks,
     )
 
 
-def _number(metrics: JsonObject, name: str) -> float | None:
+def size_in(metrics: JsonObject, name: str) -> int | None:
+    """A metric that is a number of bytes; None where there is none."""
+    value = _value(metrics, name)
+    return None if value is None else int(value)
+
+
+def _value(metrics: JsonObject, name: str) -> float | None:
     stated = metrics.get(name)
     value = stated.get("value") if isinstance(stated, dict) else None
     return value if is_number(value) else None
 
 
 def _count(values: JsonObject, name: str) -> int | None:
-    value = values.get(name)
-    return value if isinstance(value, int) and not isinstance(value, bool) else None
+    """A whole number; None where there is none."""
+    value = number_in(values, name)
+    return value if isinstance(value, int) else None
 
 
-def _owners(metrics: JsonObject) -> Iterator[HeldMemory]:
+def owners_in(metrics: JsonObject) -> Iterator[HeldMemory]:
     """The owners of a peak as the record lists them; entries without a size are none."""
     listed = metrics.get(OWNERS)
     for one in listed if isinstance(listed, list) else ():

@@ -69,3 +69,8 @@ def test_records_that_are_not_as_they_were_written_explain_nothing() -> None:
     assert attributed("{", whole) is None
     assert attributed('{"peak_allocated_bytes": 5}', whole) is None
     assert attributed('{"peak_allocated_bytes": {"value": 5}, "peak_owners": {}}', whole) is None
+
+
+def test_names_that_are_no_texts_are_not_known() -> None:
+    found = attributed(metrics([{"name": ["kv"], "kind": {}, "module": 7, "bytes": 1}]), metrics([]))
+    assert [(one.name, one.kind, one.module, one.difference_bytes) for one in found.owners] == [(None, None, None, -1)]

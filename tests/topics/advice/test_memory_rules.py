@@ -8,37 +8,24 @@ from typing import Any
 
 import pytest
 from commandline import FIXTURES, Cli
+from memory_devices import a_device
 from planted_memory import MIB, planted, write_planted
 
 from aoe_reports.engine.captures import find_captures
 from aoe_reports.engine.question import Notes
 from aoe_reports.facts.bounds import StepShares
 from aoe_reports.formats.sources.discovery import discover
-from aoe_reports.model.topics.memory import DeviceMemory, Fragmentation, Growth, Kind, Level, Owner, Repeated
+from aoe_reports.model.topics.memory import DeviceMemory, Fragmentation, Growth, Kind, Owner, Repeated
 from aoe_reports.topics.advice.advice import Advice, Facts
 from aoe_reports.topics.advice.registry import find_advice
-from aoe_reports.topics.memory.reading import devices_of
+from aoe_reports.topics.memory.reading import read_memory
 
 SHARES = StepShares(rank_id=0, device_id=0, steps=1, step_ns=1000, computing_ns=900, source="tasks")
 PEAK = 1000 * MIB
 
 
 def _memory(**parts: Any) -> DeviceMemory:
-    plain = DeviceMemory(
-        rank_id=0,
-        device_id=0,
-        pools=(),
-        peak_pool="PTA",
-        peak=Level(size_bytes=PEAK, at_ns=0, step=1),
-        running=(),
-        owners=(),
-        reserved_at_peak=None,
-        active_at_peak=None,
-        unusable_bytes=None,
-        explained=1.0,
-        growth=(),
-    )
-    return replace(plain, **parts)
+    return a_device(peak=PEAK, **parts)
 
 
 def _advice(memory: DeviceMemory | None) -> list[Advice]:
@@ -63,7 +50,17 @@ def _owner(kind: Kind | None, size: int) -> Owner:
 
 
 def _leak(owner: str | None, size: float) -> Growth:
-    return Growth(owner=owner, meaning="leak", bytes_per_step=size, low=size, high=size, first_step=3, last_step=9)
+    return Growth(
+        component="PTA",
+        owner=owner,
+        meaning="leak",
+        total_bytes=round(7 * size),
+        bytes_per_step=size,
+        low=size,
+        high=size,
+        first_step=3,
+        last_step=9,
+    )
 
 
 @pytest.mark.parametrize(
@@ -131,7 +128,7 @@ def test_advice_without_a_time_comes_last_by_its_memory() -> None:
 def test_planted_memory_gets_the_advice_that_fits(kind: str, rules: set[str], tmp_path: Path) -> None:
     write_planted(planted(kind, 2), tmp_path)
     ((capture,),) = find_captures(discover([tmp_path]))
-    (read,) = devices_of(capture, Notes())
+    (read,) = read_memory(capture, Notes()).devices
     assert {one.rule for one in _advice(read.memory)} == rules
 
 

@@ -11,9 +11,10 @@ from captures import QUIET, write_night
 from commandline import FIXTURES, Cli
 from hypothesis import given
 from hypothesis import strategies as st
+from memory_devices import a_device, an_owner
 from memory_nights import MIB, write_memory_night
 
-from aoe_reports.model.topics.memory import DeviceMemory, Level, Owner
+from aoe_reports.model.topics.memory import DeviceMemory, Owner
 from aoe_reports.topics.comparison.memory import ComparedMemory, compare_memory
 
 OWNERS = st.lists(
@@ -32,32 +33,10 @@ OWNERS = st.lists(
 )
 
 
-def device(owners: list[Owner], rank: int = 0, more: int = 0, pool: str = "PTA") -> DeviceMemory:
-    """A device whose owners add up to its peak but for `more`."""
-    peak = Level(size_bytes=sum(owner.size_bytes for owner in owners) + more, at_ns=0, step=None)
-    return DeviceMemory(
-        rank_id=rank,
-        device_id=rank,
-        pools=(),
-        peak_pool=pool,
-        peak=peak,
-        running=(),
-        owners=tuple(owners),
-        reserved_at_peak=None,
-        active_at_peak=None,
-        unusable_bytes=None,
-        explained=1.0,
-        growth=(),
-    )
-
-
-def of(size: int) -> list[Owner]:
-    """One owner of a size."""
-    return [Owner(name="mm", kind=None, module=None, size_bytes=size, allocations=1, largest_bytes=size)]
-
-
 def compared(before: list[DeviceMemory], after: list[DeviceMemory], top: int = 20) -> ComparedMemory:
-    sides = [SimpleNamespace(label=label, memory=memory) for label, memory in (("a", before), ("b", after))]
+    sides = [
+        SimpleNamespace(label=label, memory=memory, of_memory=False) for label, memory in (("a", before), ("b", after))
+    ]
     return compare_memory(sides[0], [sides[1]], top, [])
 
 
@@ -65,7 +44,7 @@ def compared(before: list[DeviceMemory], after: list[DeviceMemory], top: int = 2
 def test_parts_add_up_to_the_difference_of_the_peaks(
     before: list[Owner], after: list[Owner], top: int, more: int
 ) -> None:
-    found = compared([device(before)], [device(after, more=more)], top)
+    found = compared([a_device(before)], [a_device(after, peak=sum(one.size_bytes for one in after) + more)], top)
     (peak,) = found.peaks
     assert peak.difference_bytes == peak.after_bytes - peak.before_bytes
     assert sum(part.difference_bytes for part in found.parts) == peak.difference_bytes
@@ -75,14 +54,14 @@ def test_parts_add_up_to_the_difference_of_the_peaks(
 
 @pytest.mark.parametrize(("ranks", "shown"), [(1, [0]), (2, [1, 0]), (5, [4, 2])])
 def test_owners_are_those_of_the_ranks_with_the_largest_and_the_median_peak(ranks: int, shown: list[int]) -> None:
-    sides = [[device(of(size * (rank + 1)), rank) for rank in range(ranks)] for size in (100, 200)]
+    sides = [[a_device([an_owner(size * (rank + 1))], rank) for rank in range(ranks)] for size in (100, 200)]
     found = compared(*sides)
     assert [peak.rank_id for peak in found.peaks] == list(range(ranks))
     assert [part.rank_id for part in found.parts] == shown
 
 
 def test_peaks_of_different_components_are_not_compared() -> None:
-    assert compared([device(of(1))], [device(of(2), pool="PTA+GE")]) == ComparedMemory([], [])
+    assert compared([a_device([an_owner(1)])], [a_device([an_owner(2)], component="PTA+GE")]) == ComparedMemory([], [])
 
 
 @pytest.fixture(scope="module")

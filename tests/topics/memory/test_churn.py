@@ -27,10 +27,10 @@ BLOCKS = st.lists(
 
 
 def _step_of(time: int) -> int | None:
-    """What is between two steps belongs to the later one; a step ends with its end."""
-    if time <= STEPS[0][1]:
+    """What is between two steps belongs to the later one; a step contains its begin and not its end."""
+    if time < STEPS[0][1]:
         return None
-    return next((number for number, _, end in STEPS if time <= end), None)
+    return next((number for number, _, end in STEPS if time < end), None)
 
 
 def _short_lived(blocks: list[Block]) -> list[tuple[int, Block]]:
@@ -92,6 +92,13 @@ def test_a_planted_workspace_is_repeated_in_every_step() -> None:
         ("npu::npu_malloc", True),
         ("torch_npu.npu.empty_cache", True),
         ("empty_cache", True),
+        ("aclrtMallocPhysical", True),
+        ("rtFree", True),
+        ("AscendCL@aclrtMallocHost", False),
+        ("aclrtFreeHost", False),
+        ("aclrtMallocHostWithCfg", False),
+        ("Runtime@rtMallocHost", False),
+        ("rtFreeHost", False),
         ("AscendCL@aclrtMemcpy", False),
         ("aten::empty", False),
         ("Free", False),

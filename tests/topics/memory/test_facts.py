@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from aoe_reports.formats.memory import event_frame, sample_frame
 from aoe_reports.model.topics.memory import MemoryRecording
-from aoe_reports.topics.memory.facts import DevicePeak, StepSpan, StepTimes, device_memory
+from aoe_reports.topics.memory.facts import DevicePeak, device_memory
+from aoe_reports.topics.memory.samples import StepSpan, StepTimes
 from aoe_reports.topics.memory.static import graphs_of
 
 TIMES = st.none() | st.integers(0, 40)
@@ -87,10 +88,10 @@ def test_owners_add_up_to_any_peak(rows: list[dict[str, Any]], samples: list[dic
         return
     assert sum(owner.size_bytes for owner in found.owners) == found.peak.size_bytes
     assert 0 <= found.explained <= 1
-    both = found.peak_pool == "PTA+GE"
+    both = found.pool.component == "PTA+GE"
     alive: dict[Any, int] = {}
     for row in rows:
-        if (both or row["component"] == found.peak_pool) and _is_alive(row, found.peak.at_ns):
+        if (both or row["component"] == found.pool.component) and _is_alive(row, found.peak.at_ns):
             key = row["owner"], row["location"], row["allocated_ns"] is None
             alive[key] = alive.get(key, 0) + row["size_bytes"]
     named: dict[Any, int] = {}
@@ -114,7 +115,7 @@ def test_a_peak_within_a_step_is_the_highest_of_its_samples(
     if peak is None:
         return
     found = peak.memory(StepTimes([StepSpan(1, begin, begin + length)]))
-    mine = [one for one in samples if one["component"] == found.peak_pool]
+    mine = [one for one in samples if one["component"] == found.pool.component]
     inside = [one["allocated_bytes"] for one in mine if begin <= one["sampled_ns"] < begin + length]
     sizes = [size for size in inside if size is not None]
     assert found.peak.step == 1

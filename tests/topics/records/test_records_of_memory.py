@@ -11,49 +11,22 @@ import pytest
 from commandline import Cli
 from hypothesis import given
 from hypothesis import strategies as st
-from memory_nights import MIB, write_memory_night
+from memory_devices import a_device, an_owner
+from memory_nights import MIB, write_memory_night, write_snapshot
 
-from aoe_reports.model.topics.memory import DeviceMemory, Level, Owner, PoolMemory
+from aoe_reports.model.topics.memory import Growth
 from aoe_reports.rules.schema import schema_errors
+from aoe_reports.topics.memory.gains import MIN_STEPS
 from aoe_reports.topics.memory.measured import MeasuredMemory
 from aoe_reports.topics.records.context import RunContext
 from aoe_reports.topics.records.from_memory import MAX_OWNERS, OWNERS, records_from_memory
 from aoe_reports.topics.records.over_ranks import over_ranks
 
 
-def memory(sizes: list[int], rank: int = 0) -> MeasuredMemory:
+def memory(sizes: list[int], rank: int = 0, steps: int = 0, **parts: Any) -> MeasuredMemory:
     """A device with so many owners."""
-    level = Level(size_bytes=sum(sizes), at_ns=5, step=None)
-    pool = PoolMemory(
-        scope="allocator",
-        component="PTA",
-        source="memory_record",
-        allocated=level,
-        reserved=level,
-        active=None,
-        first_ns=0,
-        last_ns=2_000_000,
-        samples=2,
-    )
-    owners = [
-        Owner(name=f"op{number}", kind=None, module=None, size_bytes=size, allocations=1, largest_bytes=size)
-        for number, size in enumerate(sizes)
-    ]
-    device = DeviceMemory(
-        rank_id=rank,
-        device_id=rank,
-        pools=(pool,),
-        peak_pool="PTA",
-        peak=level,
-        running=(),
-        owners=tuple(owners),
-        reserved_at_peak=None,
-        active_at_peak=None,
-        unusable_bytes=None,
-        explained=1.0,
-        growth=(),
-    )
-    return MeasuredMemory(device, steps=0)
+    owners = [an_owner(size, f"op{number}") for number, size in enumerate(sizes)]
+    return MeasuredMemory(a_device(owners, rank, **parts), steps)
 
 
 CONTEXT = RunContext("20260101T000000-00000000", 1_767_225_600_000_000_000, model="net", source="msprof")
@@ -107,7 +80,7 @@ def test_damaged_memory_leaves_the_times_of_a_run(cli: Cli, tmp_path: Path) -> N
 def test_what_every_step_keeps_is_growth(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(captures, "STEPS", 12)
     write_memory_night(tmp_path / "leak", 0, [("leak", MIB)] * 12, every_ns=3_670_000)
-    write_memory_night(tmp_path / "still", 1, [("cache", MIB)])
+    write_memory_night(tmp_path / "still", 1, [("cache", MIB), *[("view", 0)] * 11], every_ns=3_670_000)
     found = {}
     for name in ("leak", "still"):
         ended = cli("ingest", "--dry-run", tmp_path / name, "--workload", name)
@@ -117,3 +90,103 @@ def test_what_every_step_keeps_is_growth(cli: Cli, tmp_path: Path, monkeypatch: 
         ]
     assert found["still"] == {"value": 0.0, "unit": "bytes/step", "better": "lower"}
     assert found["leak"]["value"] == pytest.approx(MIB, rel=0.1)
+
+
+def test_growth_of_all_ranks_is_the_largest_of_any() -> None:
+    leak = Growth(
+        component="PTA",
+        owner=None,
+        meaning="leak",
+        total_bytes=1_200_000_000,
+        bytes_per_step=1e8,
+        low=1e8,
+        high=1e8,
+        first_step=1,
+        last_step=12,
+    )
+    devices = [memory([size], rank, 12, growth=(leak,) if rank == 2 else ()) for rank, size in enumerate((50, 90, 70))]
+    (found,), _ = over_ranks([*records_from_memory(CONTEXT, devices)], 2)
+    assert found.metrics["growth_bytes_per_step"] == {"value": 1e8, "unit": "bytes/step", "better": "lower"}
+    assert (found.metrics["largest_rank"], found.metrics["growth_rank"]) == (1, 2)
+
+
+@pytest.mark.parametrize("steps", [0, MIN_STEPS])
+def test_growth_is_not_stated_of_too_few_steps(steps: int) -> None:
+    (record,) = records_from_memory(CONTEXT, [memory([1], steps=steps)])
+    assert "growth_bytes_per_step" not in record.metrics
+
+
+def test_a_peak_of_reserved_memory_is_no_peak_of_allocated_memory() -> None:
+    devices = [memory([], rank, 12, peak=size, measure="reserved") for rank, size in enumerate((50, 90, 70))]
+    records = [*records_from_memory(CONTEXT, devices)]
+    assert {name for record in records for name in record.metrics} == {"peak_reserved_bytes", "peak_pool", OWNERS}
+    (found,), _ = over_ranks(records, 2)
+    assert found.metrics["largest_rank"] == 1
+    assert "median_rank_peak_allocated_bytes" not in found.metrics
+
+
+def test_what_all_processes_use_is_no_record() -> None:
+    assert not [*records_from_memory(CONTEXT, [memory([], peak=9, measure="reserved", scope="device")])]
+
+
+SAMPLES = "Device_id,event,ddr(KB),hbm(KB),memory(KB),timestamp(us)\n"
+
+
+def test_of_a_process_alone_its_reserved_memory_is_recorded(
+    cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(captures, "STEPS", 12)
+    home = write_memory_night(tmp_path, 0, [("cache", MIB)])
+    exports = home / "ASCEND_PROFILER_OUTPUT"
+    first = (exports / "memory_record.csv").read_text().splitlines()[1].split(",")[1].strip()
+    for name in ("operator_memory.csv", "memory_record.csv"):
+        (exports / name).unlink()
+    (exports / "npu_mem.csv").write_text(f"{SAMPLES}0,app,0,0,100,{first}\t\n0,device,0,0,900,{first}\t\n")
+    records = [json.loads(line) for line in cli("ingest", "--dry-run", tmp_path, "--workload", "net").out.splitlines()]
+    (found,) = [one["metrics"] for one in records if one["workload"] == "net/memory"]
+    assert found == {
+        "peak_reserved_bytes": {"value": 100 * 1024, "unit": "bytes", "better": "lower"}, "peak_pool": "APP", OWNERS: []
+    }  # fmt: skip
+
+
+def test_growth_is_not_stated_of_steps_that_memory_was_not_recorded_in(
+    cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(captures, "STEPS", 12)
+    write_memory_night(tmp_path, 0, [("cache", MIB)] * 3, every_ns=1000)
+    records = [json.loads(line) for line in cli("ingest", "--dry-run", tmp_path, "--workload", "net").out.splitlines()]
+    (found,) = [one["metrics"] for one in records if one["workload"] == "net/memory"]
+    assert "growth_bytes_per_step" not in found
+
+
+def memory_of_night(cli: Cli, folder: Path) -> tuple[list[Any], set[str]]:
+    """(the metrics of the records of memory, the findings that name another form)."""
+    ended = cli("ingest", "--dry-run", folder, "--workload", "net")
+    records = [json.loads(line) for line in ended.out.splitlines()]
+    return [one["metrics"] for one in records if one["workload"] == "net/memory"], set(ended.err.splitlines())
+
+
+def test_a_recording_in_the_folder_of_a_capture_is_its_memory(cli: Cli, tmp_path: Path) -> None:
+    home = captures.write_night(tmp_path, 0, captures.QUIET)
+    write_snapshot(home / "snapshot.json", 8 * MIB)
+    (found,), said = memory_of_night(cli, tmp_path)
+    kinds = {owner.get("kind"): owner["bytes"] for owner in found[OWNERS]}
+    assert kinds == {"kv_cache": 8 * MIB, None: 4 * MIB}
+    assert any("no table of memory here; snapshot.json is used instead" in line for line in said)
+
+
+@pytest.mark.parametrize("name", ["snapshot_rank3.json", "two"])
+def test_a_recording_of_another_rank_and_several_are_not_used(cli: Cli, tmp_path: Path, name: str) -> None:
+    home = captures.write_night(tmp_path, 0, captures.QUIET)
+    names = ["snapshot_a.json", "snapshot_b.json"] if name == "two" else [name]
+    for one in names:
+        write_snapshot(home / one, 8 * MIB)
+    found, said = memory_of_night(cli, tmp_path)
+    assert not found
+    assert any("none is used" in line for line in said) == (name == "two")
+
+
+def test_tables_of_memory_count_before_a_recording(cli: Cli, tmp_path: Path) -> None:
+    write_snapshot(write_memory_night(tmp_path, 0, [("cache", MIB)]) / "snapshot.json", 8 * MIB)
+    (found,), _ = memory_of_night(cli, tmp_path)
+    assert found["peak_allocated_bytes"]["value"] == 101 * MIB

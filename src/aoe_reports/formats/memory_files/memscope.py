@@ -39,7 +39,7 @@ from aoe_reports.model.arrays.columns import (
 )
 from aoe_reports.model.findings import EXAMPLES_PER_RULE, Finding
 from aoe_reports.model.texts import Text, say
-from aoe_reports.model.topics.memory import Kind, MemoryRecording
+from aoe_reports.model.topics.memory import FailedAllocation, Kind, MemoryRecording
 
 _FIELDS = frozenset(
     {
@@ -195,12 +195,15 @@ def _recordings(file: FoundFile, events: _Events, rows: Ints) -> Iterator[Memory
         source=_SOURCE,
         events=blocks.events(),
         samples=_samples(events, [_of_pools(events, blocks), _of_driver(events, blocks)]),
+        failed=tuple(_failed(events, rows)),
         findings=(*blocks.findings(str(file.path)), *_exhausted(events, rows, str(file.path))),
     )
     yield recording
     samples = _samples(events, [*_of_snapshots(events, rows)])
     if samples.num_rows:
-        yield replace(recording, source=_SNAPSHOT_SOURCE, events=event_frame({}, 0), samples=samples, findings=())
+        yield replace(
+            recording, source=_SNAPSHOT_SOURCE, events=event_frame({}, 0), samples=samples, failed=(), findings=()
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -415,6 +418,12 @@ def _of_snapshots(events: _Events, rows: Ints) -> Iterator[_Part]:
     free, has_free = events.numbers_in(at, "free(?:_mem)?")
     nothing, is_known = np.zeros(len(at), dtype=bool), has_total & has_free
     yield _Part(at, "device", constant("device", len(at)), numbers(total, nothing), numbers(total - free, is_known))
+
+
+def _failed(events: _Events, rows: Ints) -> Iterator[FailedAllocation]:
+    sizes, known = events.numbers_in(rows[events.type.having("OOM_TRIGGER")[rows]], "req_size")
+    for size, is_known in zip(sizes.tolist()[:EXAMPLES_PER_RULE], known.tolist(), strict=False):
+        yield FailedAllocation(size_bytes=size if is_known else None)
 
 
 def _exhausted(events: _Events, rows: Ints, path: str) -> Iterator[Finding]:

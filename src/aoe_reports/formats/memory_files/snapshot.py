@@ -34,7 +34,7 @@ from aoe_reports.model.arrays.columns import Ints
 from aoe_reports.model.errors import ReadError
 from aoe_reports.model.findings import EXAMPLES_PER_RULE, Finding
 from aoe_reports.model.texts import Text, say
-from aoe_reports.model.topics.memory import MemoryRecording
+from aoe_reports.model.topics.memory import FailedAllocation, MemoryRecording
 
 MAX_BYTES = 512 << 20
 """A larger pickle is not read: in memory it takes some 20 times its size (42 MiB with 400,000 entries: 820 MiB)."""
@@ -310,6 +310,7 @@ class _Reading:
             samples=replay.samples(),
             unusable_bytes=blocks.unusable,
             has_clock=history.has_clock,
+            failed=tuple(failed for _, failed in self._failed(history, replay)),
             findings=findings,
         )
 
@@ -334,18 +335,35 @@ class _Reading:
         yield from self._exhausted(history, replay, pointer)
 
     def _exhausted(self, history: _History, replay: _Replay, pointer: str) -> Iterator[Finding]:
-        for place, before, entry in history.exhausted[:EXAMPLES_PER_RULE]:
-            asked, free = _size_in(entry, "size"), _size_in(entry, "device_free")
-            allocated, reserved = replay.at(before)
+        for place, failed in self._failed(history, replay):
             message = say(
                 "out of memory: {asked} bytes were asked for; {reserved:,} were reserved, {allocated:,} of them allocated, and the device "
                 "had {free} left",
-                asked="?" if asked is None else f"{asked:,}",
-                free="?" if free is None else f"{free:,}",
-                allocated=allocated,
-                reserved=reserved,
+                asked=_or_unknown(failed.size_bytes),
+                free=_or_unknown(failed.free_bytes),
+                allocated=failed.allocated_bytes,
+                reserved=failed.reserved_bytes,
             )
             yield MEMORY_EXHAUSTED.found(self._path, message, pointer=f"{pointer}/{place}")
+
+    @staticmethod
+    def _failed(history: _History, replay: _Replay) -> Iterator[tuple[int, FailedAllocation]]:
+        """(place, what is known) of allocations that failed."""
+        for place, before, entry in history.exhausted[:EXAMPLES_PER_RULE]:
+            allocated, reserved = replay.at(before)
+            yield (
+                place,
+                FailedAllocation(
+                    size_bytes=_size_in(entry, "size"),
+                    reserved_bytes=reserved,
+                    allocated_bytes=allocated,
+                    free_bytes=_size_in(entry, "device_free"),
+                ),
+            )
+
+
+def _or_unknown(size: int | None) -> str:
+    return "?" if size is None else f"{size:,}"
 
 
 class _Replay:

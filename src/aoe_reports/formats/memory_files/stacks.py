@@ -16,8 +16,8 @@ from aoe_reports.model.topics.memory import Kind
 MAX_FRAMES = 64
 _MAX_NAME, _MAX_STACK = 200, 4000
 _PYTHON = re.compile(r"\.py$")
-_LIBRARY = re.compile(r"(?:^|/)(?:torch|torch_npu)/|^<")
-"""Files that allocate for others."""
+_LIBRARY = re.compile(r"(?:^|/)(?:torch|torch_npu)/|(?:^|/)lib/python3[.\d]*/(?!(?:site|dist)-packages/)|^<")
+"""Files that allocate for others: of PyTorch, and of Python itself."""
 _OPERATOR = re.compile(r"at::_ops::(\w+)::(?:call|redispatch)")
 """A frame of C++ (`stacks="all"`) that shows which operator of PyTorch ran."""
 _MAKES_EMPTY = re.compile(r"^(?:new_)?empty|^resize_|^to$|^_to_copy$")
@@ -104,7 +104,7 @@ def _shown(frame: _Frame) -> str:
 
 
 def _owner_of(frames: Sequence[_Frame]) -> str | None:
-    """The operator of PyTorch where frames of C++ show it, else the innermost function that is not of PyTorch."""
+    """The operator of PyTorch where frames of C++ show it, else the innermost function that is neither of PyTorch nor of Python."""
     operators = [match[1] for _, _, name in frames if (match := _OPERATOR.search(name))]
     if operators:
         return next((f"aten::{name}" for name in operators if not _MAKES_EMPTY.search(name)), f"aten::{operators[0]}")

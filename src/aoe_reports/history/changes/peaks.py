@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple, Protocol
+from collections.abc import Sequence
+from typing import NamedTuple, Protocol
 
 import polars as pl
 
 from aoe_reports.formats.records.payloads import NotDecodableError, decode
 from aoe_reports.history.detection.run import DetectorRun
+from aoe_reports.history.stored_memory import owners_in, size_in
 from aoe_reports.model.documents import JsonObject
 from aoe_reports.model.history.changes import MEMORY, OwnerChange, PeakAttribution
 from aoe_reports.model.history.metrics import PEAK_ALLOCATED
+from aoe_reports.model.topics.memory_changes import Holder, HolderChange, changes_by_holder, sizes_by_holder
 from aoe_reports.topics.records.from_memory import OWNERS
 
 NIGHTS_AROUND = 14
@@ -19,14 +21,11 @@ NIGHTS_AROUND = 14
 NAMED = 10
 """So many owners of an attribution are listed; the others are one sum."""
 
-Holder = tuple[str | None, str | None, str | None, bool, bool]
-"""Name, kind, module, whether it is held since before the recording, whether it is unexplained."""
-
 
 class _Peak(NamedTuple):
     run_id: str
     size_bytes: int
-    owners: Mapping[Holder, int]
+    owners: dict[Holder, int]
 
 
 class LevelChange(Protocol):
@@ -72,30 +71,16 @@ def _peak(run_id: str, text: str) -> _Peak | None:
         metrics = decode(text, JsonObject)
     except NotDecodableError:
         return None
-    stated, listed = metrics.get(PEAK_ALLOCATED), metrics.get(OWNERS)
-    if not isinstance(stated, dict) or not isinstance(stated.get("value"), int) or not isinstance(listed, list):
+    size = size_in(metrics, PEAK_ALLOCATED)
+    if size is None or not isinstance(metrics.get(OWNERS), list):
         return None
-    owners: dict[Holder, int] = {}
-    for owner in listed:
-        if isinstance(owner, dict) and "others" not in owner and isinstance(owner.get("bytes"), int):
-            owners[_holder(owner)] = owners.get(_holder(owner), 0) + owner["bytes"]
-    return _Peak(run_id, stated["value"], owners)
-
-
-def _holder(owner: Mapping[str, Any]) -> Holder:
-    name, kind, module = (owner.get(key) for key in ("name", "kind", "module"))
-    return name, kind, module, bool(owner.get("since_before")), bool(owner.get("unexplained"))
+    return _Peak(run_id, size, sizes_by_holder(owner for owner in owners_in(metrics) if not owner.others))
 
 
 def _attribution(before: _Peak, after: _Peak) -> PeakAttribution:
-    changes = [
-        _change(holder, before.owners.get(holder, 0), after.owners.get(holder, 0))
-        for holder in {**before.owners, **after.owners}
-    ]
-    changes = [change for change in changes if change.difference_bytes]
-    changes.sort(key=lambda one: (-abs(one.difference_bytes), one.kind or "", one.module or "", one.name or ""))
+    changes = changes_by_holder(before.owners, after.owners, NAMED)
+    named = [_change(change) for change in changes if not change.others]
     total = after.size_bytes - before.size_bytes
-    named = changes[:NAMED]
     return PeakAttribution(
         before_run=before.run_id,
         after_run=after.run_id,
@@ -107,15 +92,10 @@ def _attribution(before: _Peak, after: _Peak) -> PeakAttribution:
     )
 
 
-def _change(holder: Holder, before: int, after: int) -> OwnerChange:
-    name, kind, module, since_before, unexplained = holder
+def _change(change: HolderChange) -> OwnerChange:
     return OwnerChange(
-        name=name,
-        kind=kind,
-        module=module,
-        since_before=since_before,
-        unexplained=unexplained,
-        before_bytes=before,
-        after_bytes=after,
-        difference_bytes=after - before,
+        **change.holder._asdict(),
+        before_bytes=change.before_bytes,
+        after_bytes=change.after_bytes,
+        difference_bytes=change.difference_bytes,
     )

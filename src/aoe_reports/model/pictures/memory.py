@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Literal
 
 import numpy as np
 
 from aoe_reports.model.arrays.columns import Ints
-from aoe_reports.model.texts import N_, Text
+from aoe_reports.model.texts import Text
+from aoe_reports.model.topics.memory import Measure
 
-Measure = Literal["reserved", "active", "allocated"]
-MEASURES: tuple[Measure, ...] = get_args(Measure)
-"""In the order in which they are drawn."""
-MEASURE_WORDS = N_({"reserved": "reserved", "active": "active", "allocated": "allocated"})
-"""The words for each measure."""
+DRAWN: tuple[Measure, ...] = ("reserved", "active", "allocated")
+"""Measures in the order in which they are drawn."""
 PartKind = Literal["owner", "others", "before", "unexplained"]
 MAX_PARTS = 6
 """So many owners have a colour of their own; the rest are one part."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Final, Literal, get_args
 
 from aoe_reports.model.classes import record
 
@@ -13,7 +13,23 @@ if TYPE_CHECKING:
 
 Kind = Literal["weight", "gradient", "optimizer", "activation", "kv_cache", "communication", "workspace"]
 Scope = Literal["allocator", "component", "process", "device"]
-Growing = Literal["leak", "filling cache", "warm-up"]
+Measure = Literal["allocated", "reserved", "active"]
+MEASURES: Final[tuple[Measure, ...]] = get_args(Measure)
+"""A peak is one of the first of these that is recorded."""
+Growing = Literal["leak", "grows", "filling cache", "warm-up"]
+NotJudged = Literal["no steps", "few steps", "no levels"]
+"""Why growth could not be judged: no step is known, too few are recorded, or nothing says how much was allocated or reserved in them."""
+
+
+@record
+class FailedAllocation:
+    """An allocation that failed, as the device had no memory left for it, and what was so then."""
+
+    size_bytes: int | None
+    reserved_bytes: int | None = None
+    allocated_bytes: int | None = None
+    free_bytes: int | None = None
+    """What was left on the device."""
 
 
 @record
@@ -36,6 +52,7 @@ class MemoryRecording:
     """Reserved at the end of the recording, in blocks that hold nothing and that cannot be returned: only a snapshot says it."""
     has_clock: bool = True
     """False: the source tells the order of what happened, and no time; its times are numbers of events, not ns."""
+    failed: tuple[FailedAllocation, ...] = ()
     findings: tuple[Finding, ...] = ()
 
 
@@ -95,14 +112,18 @@ class PoolMemory:
 class Growth:
     """What grows from step to step."""
 
+    component: str
+    """Of the pool that grows, or that the owner allocates in."""
     owner: str | None
     """None: all of the pool."""
     meaning: Growing
-    measure: Literal["allocated", "reserved"] = "allocated"
+    measure: Measure = "allocated"
+    total_bytes: int
+    """From the first of its steps to the last."""
     bytes_per_step: float
     low: float
     high: float
-    """95% interval of it."""
+    """95% interval of it; warm-up has no pace, and its total alone is worth saying."""
     first_step: int
     last_step: int
 
@@ -167,10 +188,12 @@ class DeviceMemory:
     rank_id: int | None
     device_id: int | None
     pools: tuple[PoolMemory, ...]
-    peak_pool: str
-    """Component whose peak is taken apart."""
+    pool: PoolMemory
+    """The one of these whose peak is taken apart."""
+    measure: Measure
+    """What it is the peak of: allocated memory, where that is recorded."""
     peak: Level
-    """The most that was allocated in it, and when."""
+    """The highest value of that measure, and when."""
     running: tuple[str, ...]
     """What the host ran then, outermost first."""
     owners: tuple[Owner, ...]
@@ -180,6 +203,8 @@ class DeviceMemory:
     explained: float
     """Share of changes of the recorded sum that allocations and releases explain."""
     growth: tuple[Growth, ...]
+    growth_not_judged: NotJudged | None = None
+    """None: it was judged, whether anything grows or not."""
     process: Level | None = None
     """The most that the process held on the device, and when."""
     process_parts: tuple[Owner, ...] = ()

@@ -7,6 +7,7 @@ from typing import Final, Protocol
 
 from aoe_reports.model.size_units import size_words
 from aoe_reports.model.texts import N_, Text, say
+from aoe_reports.model.topics.memory import Measure
 
 
 def signed_size(size_bytes: float) -> str:
@@ -14,6 +15,8 @@ def signed_size(size_bytes: float) -> str:
     return f"{'+' if size_bytes > 0 else ''}{size_words(size_bytes)}"
 
 
+MEASURE_WORDS: Final[Mapping[Measure, str]] = N_({"allocated": "allocated", "reserved": "reserved", "active": "active"})
+"""What is measured of memory, in words."""
 KINDS: Final[Mapping[str, str]] = N_(
     {
         "weight": "weights",

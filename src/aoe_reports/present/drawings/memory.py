@@ -6,10 +6,11 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from aoe_reports.model.names import shorten_middle
-from aoe_reports.model.pictures.memory import MEASURE_WORDS, MemoryCurve, MemoryPart, MemoryPicture
+from aoe_reports.model.pictures.memory import MemoryCurve, MemoryPart, MemoryPicture
 from aoe_reports.model.size_units import size_unit, size_words
 from aoe_reports.model.texts import Language, Text, count_of, in_language, in_value, join, say
 from aoe_reports.model.time_units import time_words, unit_of
+from aoe_reports.model.topics.memory_words import MEASURE_WORDS
 from aoe_reports.present.drawings.charts import round_values
 from aoe_reports.present.drawings.step import WIDTH, Drawn, words
 

@@ -5,9 +5,11 @@ from __future__ import annotations
 from matplotlib.axes import Axes
 
 from aoe_reports.engine.question import Answer
-from aoe_reports.model.pictures.memory import MEASURE_WORDS, Measure, MemoryPicture, PartKind
+from aoe_reports.model.pictures.memory import MemoryPicture, PartKind
 from aoe_reports.model.size_units import size_unit, size_words
 from aoe_reports.model.texts import say
+from aoe_reports.model.topics.memory import Measure
+from aoe_reports.model.topics.memory_words import MEASURE_WORDS
 from aoe_reports.present.drawings.memory import peak_words
 from aoe_reports.present.figures.fonts import BLUE, GREEN, GREY, ORANGE, PINK, RED, SKY
 from aoe_reports.present.figures.plot import Sheet, unit_for, with_unit

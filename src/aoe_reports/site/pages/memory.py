@@ -10,6 +10,7 @@ from aoe_reports.history.site_facts import HeldMemory, RunMemory
 from aoe_reports.model.history.metrics import GROWTH, PEAK_ALLOCATED, PEAK_RESERVED
 from aoe_reports.model.pictures.memory import MAX_PARTS
 from aoe_reports.model.size_units import size_words
+from aoe_reports.model.texts import N_
 from aoe_reports.model.topics.memory_words import owner_words
 from aoe_reports.present.values import NONE
 from aoe_reports.site.bars import stacked_bars
@@ -20,6 +21,12 @@ from aoe_reports.site.texts import Texts
 
 SHOWN_DEVICES = 16
 """Of more devices those with the highest peaks are shown."""
+_SAID, _SAID_OF_RESERVED = N_(
+    (
+        "{device} peaks highest: {peak} allocated ({component}).",
+        "{device} peaks highest: {peak} reserved ({component}).",
+    )
+)
 _OTHERS, _BEFORE, _UNEXPLAINED = "part-others", "part-before", "part-unexplained"
 
 
@@ -32,7 +39,7 @@ def memory_part(memory: Sequence[RunMemory], pages: frozenset[str], text: Texts)
     colours = _colours(shown, text)
     return {
         "said": text(
-            "{device} peaks highest: {peak} allocated ({component}).",
+            _SAID if highest.allocated_bytes is not None else _SAID_OF_RESERVED,
             device=_device(highest, text),
             peak=size_words(highest.peak_bytes),
             component=highest.component or NONE,
@@ -123,15 +130,16 @@ def _columns(text: Texts) -> list[tuple[str, str]]:
 
 def _row(memory: RunMemory, pages: frozenset[str], text: Texts) -> list[str]:
     """Peak, reserved peak and growth of a device, each with the page of its series."""
-    values = {
-        PEAK_ALLOCATED: memory.peak_bytes,
-        PEAK_RESERVED: memory.reserved_bytes,
-        GROWTH: memory.growth_bytes_per_step,
-    }
+    rank = memory.growth_rank
+    values = (
+        (PEAK_ALLOCATED, memory.allocated_bytes, ""),
+        (PEAK_RESERVED, memory.reserved_bytes, ""),
+        (GROWTH, memory.growth_bytes_per_step, "" if rank is None else text(" (rank {rank})", rank=rank)),
+    )
     return [
         head(_device(memory, text)),
         cell(memory.component),
-        *(_size_cell(size, _page_of(memory, metric, pages)) for metric, size in values.items()),
+        *(_size_cell(size, _page_of(memory, metric, pages), about) for metric, size, about in values),
     ]
 
 
@@ -139,13 +147,13 @@ def _page_of(memory: RunMemory, metric: str, pages: frozenset[str]) -> str | Non
     return None if memory.series_id is None else series_page(metric_series_id(memory.series_id, metric), pages)
 
 
-def _size_cell(size: float | None, page: str | None = None) -> str:
-    """A size in its own unit, its bytes in the title, maybe a link."""
+def _size_cell(size: float | None, page: str | None = None, about: str = "") -> str:
+    """A size in its own unit, its bytes in the title, maybe a link, and what is said of it."""
     if size is None:
         return cell(None, "number")
     shown = words(size_words(size))
     inner = shown if page is None else f'<a href="{words(page)}">{shown}</a>'
-    return f'<td class="number" title="{words(f"{size:,.10g} bytes")}">{inner}</td>'
+    return f'<td class="number" title="{words(f"{size:,.10g} bytes")}">{inner}{words(about)}</td>'
 
 
 def _owners_table(memory: RunMemory, text: Texts) -> Table:

@@ -65,8 +65,8 @@ from aoe_reports.topics.communication.run import Communication
 from aoe_reports.topics.device_time.beside import tasks_beside_each_other
 from aoe_reports.topics.host.causes import HostFacts
 from aoe_reports.topics.host.sequences import fusible_ns
-from aoe_reports.topics.memory.facts import StepSpan, StepTimes
-from aoe_reports.topics.memory.reading import memory_of, spans_of
+from aoe_reports.topics.memory.reading import memory_of, steps_for_memory
+from aoe_reports.topics.memory.samples import StepSpan
 from aoe_reports.topics.quality.observed import steps_of_parts
 from aoe_reports.topics.quality.trimming import (
     LeftOut,
@@ -138,19 +138,22 @@ def advise_capture(capture: Capture, chosen: Chosen, peaks: PeakOptions, finding
     del tables
     told = [tasks.as_exported() for tasks in sets]
     del sets
-    memory = memory_of(capture, Notes(findings), lambda: _host_steps(timelines, steps)) if chosen.step is None else ()
+    memory: Sequence[DeviceMemory] = ()
+    if chosen.step is None:
+        memory = memory_of(
+            capture, Notes(findings), lambda: steps_for_memory(capture, Notes(), _steps_of_host(timelines))
+        )
     beside = Beside(timelines, table, peaks, memory)
     return [device for _, device in advise_tasks(capture, told, steps, chosen, findings, beside)]
 
 
-def _host_steps(timelines: Timelines, steps: Sequence[Step]) -> StepTimes:
-    """Steps of the host, on whose clock memory is allocated; else those of a table."""
-    spans = [
+def _steps_of_host(timelines: Timelines) -> list[StepSpan]:
+    """The steps of the host, as far as timelines have them."""
+    return [
         StepSpan(number, *span)
         for _, activity in timelines.activities()
         for number, span in activity.steps_on_host.items()
     ]
-    return StepTimes(spans or spans_of(steps))
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from aoe_reports.model.groupings import KEYS, TELLS, ComparedBy
 from aoe_reports.model.options import option, options
 from aoe_reports.model.rows import US, Rows, column, row, row_from
 from aoe_reports.model.texts import Text, join, say
-from aoe_reports.topics.comparison.memory import ComparedMemory, MemoryPart, MemoryPeak, compare_memory
+from aoe_reports.topics.comparison.memory import ComparedMemory, MemoryPeak, PeakPart, compare_memory
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -116,7 +116,7 @@ class Compare(Question[CompareOptions, "ComparedRun | None"]):
     page = "tutorial"
     title = "Comparison"
     options = CompareOptions
-    tables = (("rows", Change), ("totals", Total), ("memory", MemoryPart), ("memory_peaks", MemoryPeak))
+    tables = (("rows", Change), ("totals", Total), ("memory", PeakPart), ("memory_peaks", MemoryPeak))
     more = ("method",)
     has_highlights = True
     arguments = (
@@ -163,12 +163,13 @@ class Compare(Question[CompareOptions, "ComparedRun | None"]):
                 for run in others
                 if run is not None and may_be_compared(first, run, findings, by=chosen.by, force=chosen.force)
             ]
-            if comparable:
-                chosen = _by_what_they_tell([first, *comparable], chosen, findings)
+            profiles = [] if first.of_memory else comparable
+            if profiles:
+                chosen = _by_what_they_tell([first, *profiles], chosen, findings)
             if chosen.by != "step" and chosen.step is None:
-                uncounted = {run.label for run in comparable if of_other_steps(first, run)}
+                uncounted = {run.label for run in profiles if of_other_steps(first, run)}
             compare = _compare_steps if chosen.by == "step" else _compare_calls
-            for candidates, ranks in _by_ranks(first, comparable, chosen, findings):
+            for candidates, ranks in _by_ranks(first, profiles, chosen, findings):
                 pairs += compare([first, *candidates], ranks, chosen, findings)
             memory = compare_memory(first, comparable, chosen.top, findings)
         changes = [change for _, mine in pairs for change in mine]
@@ -178,7 +179,7 @@ class Compare(Question[CompareOptions, "ComparedRun | None"]):
             tables=(
                 Rows(type=Change, rows=changes),
                 Rows(type=Total, rows=totals, key="totals"),
-                Rows(type=MemoryPart, rows=memory.parts, key="memory"),
+                Rows(type=PeakPart, rows=memory.parts, key="memory"),
                 Rows(type=MemoryPeak, rows=memory.peaks, key="memory_peaks"),
             ),
             more={"method": method},

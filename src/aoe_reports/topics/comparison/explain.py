@@ -13,7 +13,7 @@ from aoe_reports.model.history.expected import find_absent
 from aoe_reports.model.options import option, options
 from aoe_reports.model.rows import US, Rows, column, row
 from aoe_reports.model.texts import N_, say
-from aoe_reports.topics.comparison.memory import ComparedMemory, MemoryPart, MemoryPeak, compare_memory
+from aoe_reports.topics.comparison.memory import ComparedMemory, MemoryPeak, PeakPart, compare_memory
 
 if TYPE_CHECKING:
     from fractions import Fraction
@@ -115,7 +115,7 @@ class Explain(Question[ExplainOptions, "ExplainedRun | None"]):
     title = "Why a step changed"
     options = ExplainOptions
     tables = (
-        ("rows", ChangePart), ("steps", ExplainedStep), ("conditions", Condition), ("memory", MemoryPart),
+        ("rows", ChangePart), ("steps", ExplainedStep), ("conditions", Condition), ("memory", PeakPart),
         ("memory_peaks", MemoryPeak),
     )  # fmt: skip
     form_help = "Output format; csv omits steps, conditions and memory, svg is a picture of the largest change."
@@ -161,7 +161,7 @@ class Explain(Question[ExplainOptions, "ExplainedRun | None"]):
             if _may_be_explained(before, after, findings, force=asked.options.force):
                 findings += tell_waits(sides)
                 memory = compare_memory(before.compared, [after.compared], asked.options.top, findings)
-                for places in _paired(before, after, findings):
+                for places in () if before.compared.of_memory else _paired(before, after, findings):
                     findings += _told_apart(places, before, after)
                     if _is_other_step(places, before, after) and not asked.options.force:
                         findings.append(_other_step(places[1], after))
@@ -176,7 +176,7 @@ class Explain(Question[ExplainOptions, "ExplainedRun | None"]):
                 Rows(type=ChangePart, rows=rows),
                 Rows(type=ExplainedStep, rows=steps, key="steps"),
                 Rows(type=Condition, rows=conditions, key="conditions"),
-                Rows(type=MemoryPart, rows=memory.parts, key="memory"),
+                Rows(type=PeakPart, rows=memory.parts, key="memory"),
                 Rows(type=MemoryPeak, rows=memory.peaks, key="memory_peaks"),
             ),
             headline=with_memory(headline_of(steps, rows), memory),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -10,6 +10,8 @@ from aoe_reports.model.findings import Finding
 from aoe_reports.model.rows import column, row
 from aoe_reports.model.texts import say
 from aoe_reports.model.topics.memory import DeviceMemory, Level
+from aoe_reports.model.topics.memory_changes import Holder, changes_by_holder, sizes_by_holder
+from aoe_reports.model.topics.memory_words import MEASURE_WORDS
 
 _MAX_SHARE = 10
 """Owners that change by more than so many times the whole cancel each other: they are no share of it."""
@@ -17,13 +19,15 @@ _MAX_SHARE = 10
 
 @row
 class MemoryPeak:
-    """The highest allocated memory of a device before and after, and the highest reserved memory of the same component."""
+    """The highest memory of a device before and after, of one measure of one component, and the highest reserved memory of that component."""
 
     baseline: str = column()
     candidate: str = column()
     rank_id: int | None = column("Rank", "integer")
     device_id: int | None = column("Device", "integer", detail=True)
     component: str = column("Component")
+    measure: str = column("Measure", "word")
+    """What it is the peak of: reserved memory, where what is allocated is not recorded."""
     before_bytes: int = column("Peak before", "size")
     after_bytes: int = column("Peak after", "size")
     difference_bytes: int = column("Difference", "size")
@@ -33,7 +37,7 @@ class MemoryPeak:
 
 
 @row
-class MemoryPart:
+class PeakPart:
     """What an owner adds to the change of a peak: the parts of a device add up to it, byte for byte.
 
     They are given of the ranks with the largest and the median peak of the candidate.
@@ -70,30 +74,34 @@ class MeasuredRun(Protocol):
     def memory(self) -> Sequence[DeviceMemory]:
         """Of its devices."""
 
+    @property
+    def of_memory(self) -> bool:
+        """Whether only its memory is recorded."""
+
 
 @dataclass(frozen=True, slots=True)
 class ComparedMemory:
     """The peaks of all devices of some pairs of runs, and the owners of some of them."""
 
     peaks: list[MemoryPeak]
-    parts: list[MemoryPart]
+    parts: list[PeakPart]
+    is_alone: bool = False
+    """Whether nothing else is compared, so that a peak that stayed the same is worth a sentence."""
 
 
 _Place = tuple[int | None, int | None]
 _Pair = tuple[DeviceMemory, DeviceMemory]
-Holder = tuple[str | None, str | None, str | None, bool, bool]
-"""Name, kind, module, whether it is held since before the recording, whether it is unexplained."""
 
 
 def compare_memory(
     baseline: MeasuredRun, candidates: Iterable[MeasuredRun], top: int, findings: list[Finding]
 ) -> ComparedMemory:
     """Every candidate against the baseline; nothing where memory is not recorded on both sides."""
-    compared = ComparedMemory([], [])
+    compared = ComparedMemory([], [], baseline.of_memory)
     for candidate in candidates:
         pairs = [pair for pair in _paired(baseline, candidate) if _is_comparable(pair, candidate, findings)]
         compared.peaks.extend(_peak(baseline.label, candidate.label, pair) for pair in pairs)
-        for pair in _largest_and_median(pairs):
+        for pair in _largest_and_median([pair for pair in pairs if pair[1].measure == "allocated"]):
             compared.parts.extend(_parts(baseline.label, candidate.label, pair, top))
     return compared
 
@@ -113,14 +121,13 @@ def _place(device: DeviceMemory) -> _Place:
 def _is_comparable(pair: _Pair, candidate: MeasuredRun, findings: list[Finding]) -> bool:
     from aoe_reports.topics.rules import COMPARABILITY_UNKNOWN
 
-    before, after = pair
-    if before.peak_pool == after.peak_pool:
-        return True
-    message = say(
-        "memory is not compared: the baseline records {before}, this {after}",
-        before=before.peak_pool,
-        after=after.peak_pool,
+    before, after = (
+        say("{measure} memory of {component}", measure=say(MEASURE_WORDS[one.measure]), component=one.pool.component)
+        for one in pair
     )
+    if before == after:
+        return True
+    message = say("memory is not compared: the baseline records {before}, this {after}", before=before, after=after)
     findings.append(COMPARABILITY_UNKNOWN.found(candidate.label, message))
     return False
 
@@ -133,18 +140,15 @@ def _peak(baseline: str, candidate: str, pair: _Pair) -> MemoryPeak:
         candidate=candidate,
         rank_id=after.rank_id,
         device_id=after.device_id,
-        component=after.peak_pool,
+        component=after.pool.component,
+        measure=after.measure,
         before_bytes=sizes[0],
         after_bytes=sizes[1],
         difference_bytes=sizes[1] - sizes[0],
         ratio=round(sizes[1] / sizes[0], 6) if sizes[0] else None,
-        reserved_before_bytes=_size(_reserved(before)),
-        reserved_after_bytes=_size(_reserved(after)),
+        reserved_before_bytes=_size(before.pool.reserved),
+        reserved_after_bytes=_size(after.pool.reserved),
     )
-
-
-def _reserved(device: DeviceMemory) -> Level | None:
-    return next((pool.reserved for pool in device.pools if pool.component == device.peak_pool), None)
 
 
 def _size(level: Level | None) -> int | None:
@@ -157,49 +161,31 @@ def _largest_and_median(pairs: Sequence[_Pair]) -> list[_Pair]:
     return ordered if len(ordered) < 3 else [ordered[0], ordered[len(ordered) // 2]]  # noqa: PLR2004 -- two are shown
 
 
-def _parts(baseline: str, candidate: str, pair: _Pair, top: int) -> Iterator[MemoryPart]:
-    before, after = (sizes_by_owner(device) for device in pair)
-    changes = [(after.get(one, 0) - before.get(one, 0), one) for one in {**before, **after}]
-    changes = sorted((one for one in changes if one[0]), key=lambda one: (-abs(one[0]), str(one[1])))
-    whole = sum(difference for difference, _ in changes)
-    named = changes if len(changes) <= top + 1 else changes[:top]
-    groups: list[tuple[Holder, Sequence[Holder]]] = [(one, [one]) for _, one in named]
-    if others := [one for _, one in changes[len(named) :]]:
-        groups.append(((None, None, None, False, False), others))
-    for position, (holder, members) in enumerate(groups, start=1):
-        name, kind, module, since_before, unexplained = holder
-        sizes = [sum(side.get(one, 0) for one in members) for side in (before, after)]
-        yield MemoryPart(
+def _parts(baseline: str, candidate: str, pair: _Pair, top: int) -> Iterator[PeakPart]:
+    changes = changes_by_holder(_sizes_of(pair[0]), _sizes_of(pair[1]), top)
+    whole = sum(change.difference_bytes for change in changes)
+    for position, change in enumerate(changes, start=1):
+        yield PeakPart(
             position=position,
             baseline=baseline,
             candidate=candidate,
             rank_id=pair[1].rank_id,
             device_id=pair[1].device_id,
-            name=name,
-            kind=kind,
-            module=module,
-            since_before=since_before,
-            unexplained=unexplained,
-            others=len(members) if len(members) > 1 else 0,
-            before_bytes=sizes[0],
-            after_bytes=sizes[1],
-            difference_bytes=sizes[1] - sizes[0],
-            share=_share(sizes[1] - sizes[0], whole),
+            **change.holder._asdict(),
+            others=change.others,
+            before_bytes=change.before_bytes,
+            after_bytes=change.after_bytes,
+            difference_bytes=change.difference_bytes,
+            share=_share(change.difference_bytes, whole),
         )
 
 
-def sizes_by_owner(device: DeviceMemory) -> Mapping[Holder, int]:
-    """What each owner holds of a peak; what no owner is known of is unexplained."""
-    sizes: dict[Holder, int] = {}
-    for owner in device.owners:
-        holder = owner.name, owner.kind, owner.module, owner.since_before, owner.unexplained
-        sizes[holder] = sizes.get(holder, 0) + owner.size_bytes
+def _sizes_of(device: DeviceMemory) -> dict[Holder, int]:
+    """What each holder has of a peak; what no owner is known of is unexplained."""
+    sizes = sizes_by_holder(device.owners)
+    unexplained = Holder(unexplained=True)
     rest = device.peak.size_bytes - sum(sizes.values())
-    return (
-        {**sizes, (None, None, None, False, True): rest + sizes.get((None, None, None, False, True), 0)}
-        if rest
-        else sizes
-    )
+    return {**sizes, unexplained: sizes.get(unexplained, 0) + rest} if rest else sizes
 
 
 def _share(part: int, whole: int) -> float | None:

@@ -10,7 +10,7 @@ from aoe_reports.model.shares import change_words
 from aoe_reports.model.size_units import size_words
 from aoe_reports.model.texts import Text, join, say
 from aoe_reports.model.topics.memory_words import KINDS, owner_words, signed_size
-from aoe_reports.topics.comparison.memory import ComparedMemory, MemoryPart, MemoryPeak
+from aoe_reports.topics.comparison.memory import ComparedMemory, MemoryPeak, PeakPart
 
 MIN_CHANGE = 0.01
 """A peak that changes by less is in no headline."""
@@ -22,11 +22,15 @@ _OF_WHOLE = 0.1
 def with_memory(headline: str, memory: ComparedMemory) -> str:
     """A headline, and what the largest peak did, where it changed by as much as matters."""
     most = max(memory.peaks, key=lambda peak: (peak.after_bytes, abs(peak.difference_bytes)), default=None)
-    if most is None or abs(most.difference_bytes) < MIN_CHANGE * most.before_bytes or not most.difference_bytes:
+    if most is None:
         return headline
+    if abs(most.difference_bytes) < MIN_CHANGE * most.before_bytes or not most.difference_bytes:
+        return _unchanged(most) if memory.is_alone else headline
     named = _named(most, memory.parts)
     words = say(
-        "Peak memory{rank}: {change}{owners}.",
+        "Peak memory{rank}: {change}{owners}."
+        if most.measure == "allocated"
+        else "Peak reserved memory{rank}: {change}{owners}.",
         rank="" if most.rank_id is None else say(" on rank {rank}", rank=most.rank_id),
         change=_change(most),
         owners=join("", (say("; {part}", part=_part(one)) for one in named)),
@@ -34,7 +38,16 @@ def with_memory(headline: str, memory: ComparedMemory) -> str:
     return join(" ", [headline, words]) if headline else words
 
 
-def _named(peak: MemoryPeak, parts: Sequence[MemoryPart]) -> list[MemoryPart]:
+def _unchanged(peak: MemoryPeak) -> Text:
+    return say(
+        "The highest peak of memory changes by less than {least:.0%}: {before} before, {after} after.",
+        least=MIN_CHANGE,
+        before=size_words(peak.before_bytes),
+        after=size_words(peak.after_bytes),
+    )
+
+
+def _named(peak: MemoryPeak, parts: Sequence[PeakPart]) -> list[PeakPart]:
     """The owners that make most of a change."""
     mine = [part for part in parts if _whose(part) == _whose(peak) and not part.others]
     least = _OF_WHOLE * abs(peak.difference_bytes)
@@ -45,7 +58,7 @@ def _named(peak: MemoryPeak, parts: Sequence[MemoryPart]) -> list[MemoryPart]:
     ][:_NAMED]
 
 
-def _whose(one: MemoryPeak | MemoryPart) -> tuple[str, int | None, int | None]:
+def _whose(one: MemoryPeak | PeakPart) -> tuple[str, int | None, int | None]:
     return one.candidate, one.rank_id, one.device_id
 
 
@@ -61,13 +74,13 @@ def _change(peak: MemoryPeak) -> Text:
     )
 
 
-def _part(part: MemoryPart) -> Text:
+def _part(part: PeakPart) -> Text:
     return say("{owner} {difference}", owner=owner_words(part), difference=signed_size(part.difference_bytes))
 
 
 def memory_sections(memory: ComparedMemory) -> list[Section]:
-    """The peaks of all devices of which any changed, and for some of them the owners of the change."""
-    if not any(peak.difference_bytes for peak in memory.peaks):
+    """The peaks of all devices if any changed or nothing else is compared, and for some of them the owners of the change."""
+    if not memory.peaks or not (memory.is_alone or any(peak.difference_bytes for peak in memory.peaks)):
         return []
     peaks = [as_mapping(peak) for peak in memory.peaks]
     parts = [
@@ -78,12 +91,12 @@ def memory_sections(memory: ComparedMemory) -> list[Section]:
     sections = [Section(say("Peak memory"), [], grid=Grid(telling_columns(columns_of(MemoryPeak), peaks), peaks))]
     if parts:
         about = say("Differences add up to that of the peak.")
-        grid = Grid(telling_columns(columns_of(MemoryPart), parts), parts)
+        grid = Grid(telling_columns(columns_of(PeakPart), parts), parts)
         sections.append(Section(say("Who holds more or less of the peak"), [about], grid=grid))
     return sections
 
 
-def _name(part: MemoryPart) -> Text | str:
+def _name(part: PeakPart) -> Text | str:
     if part.others:
         return say("{count:,} others", count=part.others)
     return part.name or owner_words(part)

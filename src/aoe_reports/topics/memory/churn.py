@@ -17,7 +17,7 @@ MIN_REPEATED_BYTES = 1 << 20
 MIN_STEPS = 3
 """Of fewer steps nobody knows whether an allocation comes in each."""
 _ALLOCATES = re.compile(
-    r"(?:AscendCL@|Runtime@)?(?:aclrtMalloc\w*|aclMallocMemInner|aclrtFree\w*|rtMalloc\w*|rtFree\w*)"
+    r"(?:AscendCL@|Runtime@)?(?:aclrtMalloc|aclMallocMemInner|aclrtFree|rtMalloc|rtFree)(?!Host)\w*"
     r"|(?:\w+(?:::|\.))*empty_cache|npu::\w*malloc\w*",
     re.ASCII,
 )
@@ -39,9 +39,9 @@ class ShortLived:
         """Events as MEMORY_EVENT, steps on their clock."""
         bounds, _ = bounds_of(steps)
         (allocated, begins), (released, ends) = (integers(events[name]) for name in ("allocated_ns", "released_ns"))
-        step = np.searchsorted(bounds, allocated).astype(np.int32)
+        step = np.searchsorted(bounds, allocated, side="right").astype(np.int32)
         inside = begins & ends & (step > 0) & (step < len(bounds))
-        inside &= np.searchsorted(bounds, released).astype(np.int32) == step
+        inside &= np.searchsorted(bounds, released, side="right").astype(np.int32) == step
         rows = np.flatnonzero(inside)
         owners, self._names = codes(events["owner"])
         self._steps = len(steps)

@@ -1,4 +1,4 @@
-"""What grows from step to step in the memory of one device: a leak, a cache that fills, or warm-up.
+"""What grows from step to step in one pool of memory: a leak, growth without a pace, a cache that fills, or warm-up.
 
 An owner gains what it allocates and never releases, or, where it replaces what it holds by something larger, what it holds more at the end of each
 step. The last steps are not judged: what they allocate may yet be released, as older memory of the owner was after some steps.
@@ -8,19 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from aoe_reports.model.arrays.columns import Dictionary, Ints, codes, integers, places_by
-from aoe_reports.model.topics.memory import Growth
+from aoe_reports.model.topics.memory import Growth, Measure, NotJudged
 from aoe_reports.topics.memory.gains import MIN_STEPS, Gains, Pace, lasting_rises
 
 Steps = Sequence[tuple[int, int, int]]
 """(number, start, end) of each, in ns."""
-Measure = Literal["allocated", "reserved"]
 
 PATIENCE = 2
 """Memory counts as never released after this times the longest that its owner held other memory. Requests of a server are of any length: with 1, one
@@ -29,54 +27,100 @@ MIN_SEEN = 0.5
 """Nothing leaks where the recorded sum rises by less than this part of it: releases are missing then."""
 
 
-def growth_of(events: pa.Table, samples: pa.Table, steps: Steps) -> tuple[Growth, ...]:
-    """What grows in one pool: all of it first, then owners by bytes a step. Nothing of fewer than MIN_STEPS steps that can be judged.
+@dataclass(frozen=True, slots=True)
+class JudgedGrowth:
+    """What grows, or why nothing could be said of that."""
 
-    Events and samples are those of the pool, as MEMORY_EVENT and MEMORY_SAMPLE; steps are on their clock.
+    rows: tuple[Growth, ...] = ()
+    not_judged: NotJudged | None = None
+
+
+def growth_of(events: pa.Table, samples: pa.Table, steps: Steps, component: str = "") -> JudgedGrowth:
+    """What grows in one pool: all of it first, then owners by bytes a step.
+
+    Events and samples are those of the pool, as MEMORY_EVENT and MEMORY_SAMPLE; steps are on their clock, and only those are judged that lie within
+    the recording.
     """
+    recorded_at = _recorded_at(events, samples)
+    if not steps or recorded_at is None:
+        return JudgedGrowth(not_judged="no levels" if steps else "no steps")
+    steps = steps_within(steps, *recorded_at)
     if len(steps) <= MIN_STEPS:
-        return ()
+        return JudgedGrowth(not_judged="few steps")
     bounds, numbers = bounds_of(steps)
     lasting = _lasting(events, bounds)
-    recorded = _floors(samples, "allocated_bytes", bounds)
+    recorded = _floors(samples, "allocated_bytes", steps)
     levels = lasting.levels(slice(None)) if recorded is None else recorded
     size = max(int(levels.max(initial=0)), pc.max(samples["allocated_bytes"]).as_py() or 0)
-
-    def rows(owner: str | None, paces: Sequence[Pace], measure: Measure = "allocated") -> list[Growth]:
-        return [
-            Growth(
-                owner=owner,
-                meaning=pace.meaning,
-                measure=measure,
-                bytes_per_step=pace.bytes_per_step,
-                low=pace.low,
-                high=pace.high,
-                first_step=numbers[pace.first],
-                last_step=numbers[pace.last],
-            )
-            for pace in paces
-        ]
+    rises = lasting_rises(levels, lasting.unsure(slice(None)))
+    pool = rises.paces(size)
 
     leaking: list[Gains] = []
     of_owners: list[Growth] = []
     for owner, places in places_by(lasting.owners):
         gains, paces = _of_owner(lasting, places, size)
-        if _leaks(paces) and recorded is not None and _contradicts(recorded, paces[-1]):
-            continue
+        paces = [pace for pace in paces if recorded is None or _is_borne_out(recorded, pace, pool)]
         leaking += [gains] if _leaks(paces) else []
-        of_owners += rows(lasting.names[owner - 1], paces) if owner else []
-    pool = lasting_rises(levels, lasting.unsure(slice(None))).paces(size)
+        of_owners += _rows(component, lasting.names[owner - 1], paces, numbers) if owner else []
     if leaking and not _leaks(pool):
         pool = _sum(leaking).paces(size) or pool
-    whole = rows(None, pool)
-    reserved = _floors(samples, "reserved_bytes", bounds)
-    if size and reserved is not None and all(pace.meaning == "warm-up" for pace in pool):
-        whole += rows(None, _of_reserved(reserved, pool, size), "reserved")
-    return (*whole, *sorted(of_owners, key=lambda row: (-row.bytes_per_step, row.owner or "", row.meaning)))
+    whole = _rows(component, None, pool, numbers)
+    if all(pace.meaning == "warm-up" for pace in pool):
+        whole += [row for row in growth_of_reserved(samples, steps, component) if not pool or row.meaning != "warm-up"]
+    is_short = not whole and len(rises.sizes) < MIN_STEPS
+    ordered = sorted(of_owners, key=lambda row: (-row.bytes_per_step, row.owner or "", row.meaning))
+    return JudgedGrowth((*whole, *ordered), "few steps" if is_short and not ordered else None)
+
+
+def growth_of_reserved(samples: pa.Table, steps: Steps, component: str) -> tuple[Growth, ...]:
+    """What a component or a process reserves more from step to step, by its samples; steps are those that lie within the recording."""
+    if len(steps) <= MIN_STEPS:
+        return ()
+    levels = _floors(samples, "reserved_bytes", steps)
+    if levels is None:
+        return ()
+    paces = lasting_rises(levels, 0).paces(int(levels.max()), "grows")
+    return tuple(_rows(component, None, paces, [number for number, _, _ in steps], "reserved"))
+
+
+def _rows(
+    component: str, owner: str | None, paces: Sequence[Pace], numbers: Sequence[int], measure: Measure = "allocated"
+) -> list[Growth]:
+    return [
+        Growth(
+            component=component,
+            owner=owner,
+            meaning=pace.meaning,
+            measure=measure,
+            total_bytes=pace.total,
+            bytes_per_step=pace.bytes_per_step,
+            low=pace.low,
+            high=pace.high,
+            first_step=numbers[pace.first],
+            last_step=numbers[pace.last],
+        )
+        for pace in paces
+    ]
+
+
+def _recorded_at(events: pa.Table, samples: pa.Table) -> tuple[int, int] | None:
+    """(first, last time of a recording); that of allocations only where nothing is sampled. None where nothing is recorded."""
+    columns = [samples["sampled_ns"]] if samples.num_rows else [events["allocated_ns"], events["released_ns"]]
+    ends = [pc.min_max(column).as_py() for column in columns]
+    times = [end[side] for end in ends for side in ("min", "max") if end[side] is not None]
+    return (min(times), max(times)) if times else None
+
+
+def steps_within(steps: Steps, first_ns: int, last_ns: int) -> Steps:
+    """Those that a recording has anything of, in the order of time."""
+    return sorted((step for step in steps if step[1] <= last_ns and step[2] > first_ns), key=lambda step: step[1:])
 
 
 def bounds_of(steps: Steps) -> tuple[Ints, list[int]]:
-    """(start of the first step and the ends of all, their numbers), in the order of time; what is between two steps belongs to the later one."""
+    """(start of the first step and the ends of all, their numbers), in the order of time.
+
+    A step contains its begin and not its end; what is between two steps belongs to the later one.
+    """
     ordered = sorted(steps, key=lambda step: step[1:])
     bounds = [*(start for _, start, _ in ordered[:1]), *(end for _, _, end in ordered)]
     return np.asarray(bounds, dtype=np.int64), [number for number, _, _ in ordered]
@@ -120,66 +164,68 @@ class _Lasting:
 def _lasting(events: pa.Table, bounds: Ints) -> _Lasting:
     """Those that are allocated before the last bound."""
     times, is_known = integers(events["allocated_ns"])
-    first = np.where(is_known, np.searchsorted(bounds, times), 0)
+    first = np.where(is_known, np.searchsorted(bounds, times, side="right"), 0)
     times, is_known = integers(events["released_ns"])
-    end = np.where(is_known, np.searchsorted(bounds, times), len(bounds))
+    end = np.where(is_known, np.searchsorted(bounds, times, side="right"), len(bounds))
     lasts = np.flatnonzero(end > first)
     owners, names = codes(events["owner"])
     sizes, _ = integers(events["size_bytes"])
     return _Lasting(owners[lasts], names, sizes[lasts], first[lasts], end[lasts], len(bounds))
 
 
-def _floors(samples: pa.Table, column: str, bounds: Ints) -> Ints | None:
+def _floors(samples: pa.Table, column: str, steps: Steps) -> Ints | None:
     """Least value in each step, from that at its start on: what is held for part of a step only is not in it. None where nothing is recorded."""
     times, values = in_time(samples, column)
     if not len(times):
         return None
-    at = np.searchsorted(times, bounds, side="right")
-    starts = np.maximum(at[:-1] - 1, 0)
-    ends = np.maximum(at[1:], starts + 1)
-    return np.asarray([values[start:end].min() for start, end in zip(starts, ends, strict=True)], dtype=np.int64)
+    _, starts, ends = np.asarray(steps, dtype=np.int64).T
+    first = np.maximum(np.searchsorted(times, starts, side="right") - 1, 0)
+    last = np.maximum(np.searchsorted(times, ends), first + 1)
+    return np.asarray([values[begin:end].min() for begin, end in zip(first, last, strict=True)], dtype=np.int64)
 
 
 def in_time(samples: pa.Table, *columns: str) -> tuple[Ints, ...]:
     """(times, values of some columns) where all of them are recorded, in the order of time; no copies where that is so in the samples."""
-    found = [integers(samples[name]) for name in ("sampled_ns", *columns)]
-    values, known = [values for values, _ in found], np.logical_and.reduce([known for _, known in found])
+    read = [integers(samples[name]) for name in ("sampled_ns", *columns)]
+    arrays, known = [values for values, _ in read], np.logical_and.reduce([known for _, known in read])
     if not known.all():
-        values = [one[known] for one in values]
-    if (values[0][1:] < values[0][:-1]).any():
-        order = np.argsort(values[0], kind="stable")
-        values = [one[order] for one in values]
-    return tuple(values)
+        arrays = [values[known] for values in arrays]
+    if (arrays[0][1:] < arrays[0][:-1]).any():
+        order = np.argsort(arrays[0], kind="stable")
+        arrays = [values[order] for values in arrays]
+    return tuple(arrays)
 
 
 def _of_owner(lasting: _Lasting, places: Ints, size: int) -> tuple[Gains, list[Pace]]:
     """What an owner never releases; what it holds more at the ends of steps where only that shows growth."""
     kept = lasting.kept(places)
     paces = kept.paces(size)
-    if _leaks(paces):
+    if _continues(paces):
         return kept, paces
     risen = lasting_rises(lasting.levels(places), lasting.unsure(places))
     replaced = [] if risen.is_warm_up else risen.paces(size)
-    return (risen, replaced) if _leaks(replaced) or not paces else (kept, paces)
+    return (risen, replaced) if _continues(replaced) or not paces else (kept, paces)
 
 
 def _leaks(paces: Sequence[Pace]) -> bool:
     return any(pace.meaning == "leak" for pace in paces)
 
 
-def _contradicts(recorded: Ints, leak: Pace) -> bool:
-    """Whether the recorded sum nowhere rises as much as a leak would have it, over a third of its steps."""
-    levels = recorded[leak.first : leak.last + 2]
+def _continues(paces: Sequence[Pace]) -> bool:
+    return any(pace.meaning in {"leak", "grows"} for pace in paces)
+
+
+def _is_borne_out(recorded: Ints, pace: Pace, pool: Sequence[Pace]) -> bool:
+    """Whether the recorded sum rises as growth of an owner would have it, over a third of its steps; growth without a pace has to be growth of the pool, too.
+
+    Else releases are missing.
+    """
+    levels = recorded[pace.first : pace.last + 2]
     apart = max(1, len(levels) // 3)
-    return bool((levels[apart:] - levels[:-apart]).max() < MIN_SEEN * leak.bytes_per_step * apart)
+    rises = (levels[apart:] - levels[:-apart]).max() >= MIN_SEEN * pace.bytes_per_step * apart
+    return bool(rises) and (pace.meaning in {"leak", "warm-up"} or any(one.meaning != "warm-up" for one in pool))
 
 
 def _sum(gains: Sequence[Gains]) -> Gains:
     judged = min(len(each.sizes) for each in gains)
     return Gains(np.sum([each.sizes[:judged] for each in gains], axis=0))
-
-
-def _of_reserved(levels: Ints, allocated: Sequence[Pace], size: int) -> list[Pace]:
-    """Growth of what is reserved, where what is allocated does not grow beyond its warm-up."""
-    gains = lasting_rises(levels, 0)
-    return [] if allocated and gains.is_warm_up else gains.paces_of_cache(size)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,22 +11,26 @@ import pyarrow as pa
 from aoe_reports.facts.event_batch import EventBatch
 from aoe_reports.facts.steps import STEP_RANGE, step_of_range
 from aoe_reports.model.arrays.columns import Ints, WordMap, distinct
+from aoe_reports.model.by_key import lists_by_key
 from aoe_reports.model.topics.memory import AllocationCalls
 from aoe_reports.topics.memory.churn import is_allocation_call
-from aoe_reports.topics.memory.facts import StepSpan
+from aoe_reports.topics.memory.samples import StepSpan
 
 EVENT_COLUMNS = ("ph", "name", "category", "tid", "start_ns", "duration_ns", "stage_row", "pid")
 """The columns of events that are looked at."""
 _MODULE = "nn.Module: "
-_NONE = np.zeros(0, dtype=np.int64)
+NEVER: Ints = np.zeros(0, dtype=np.int64)
+"""No moment at all."""
 _CATEGORIES = frozenset({"cpu_op", "python_function", "user_annotation"})
 """Operators, Python frames and modules, and marks of a program."""
+_Thread = tuple[str, str]
+"""Process and thread."""
 
 
 class HostRanges:
     """Takes the events of one capture, batch after batch, and keeps its steps and what was open at some moments."""
 
-    def __init__(self, moments: Sequence[int] = (), in_modules: Ints = _NONE) -> None:
+    def __init__(self, moments: Sequence[int] = (), in_modules: Ints = NEVER) -> None:
         """Times in ns of the clock of the host: at which all that is open is kept, and at which modules are."""
         self._moments: Ints = distinct(np.asarray(moments, dtype=np.int64))
         self._in_modules = distinct(in_modules)
@@ -36,8 +40,8 @@ class HostRanges:
         self._allocates = WordMap(is_allocation_call)
         self._calls: dict[str, tuple[int, int]] = {}
         """(calls that take memory from the device or give it back, ns in them) by name."""
-        self._open: list[tuple[str, int, int, str]] = []
-        self._modules: list[tuple[int, int, str]] = []
+        self._open: list[tuple[str, int, int, _Thread]] = []
+        self._modules: list[tuple[int, int, str, _Thread]] = []
 
     def add(self, batch: pa.RecordBatch) -> None:
         """Take in some events; they need EVENT_COLUMNS."""
@@ -52,10 +56,10 @@ class HostRanges:
             self._add_call(row["name"], 1, row["duration_ns"])
         rows = rows[events.has("category", _CATEGORIES)[rows]]
         for row in self._rows_at(events, rows, self._moments):
-            self._open.append((row["name"], row["start_ns"], row["start_ns"] + row["duration_ns"], str(row["tid"])))
+            self._open.append((row["name"], row["start_ns"], row["start_ns"] + row["duration_ns"], _thread(row)))
         modules = rows[self._is_module.of(events.words("name", rows))]
         for row in self._rows_at(events, modules, self._in_modules):
-            self._modules.append((row["start_ns"], row["start_ns"] + row["duration_ns"], row["name"]))
+            self._modules.append((row["start_ns"], row["start_ns"] + row["duration_ns"], row["name"], _thread(row)))
 
     @staticmethod
     def _rows_at(events: EventBatch, rows: Ints, times: Ints) -> list[dict[str, Any]]:
@@ -64,7 +68,7 @@ class HostRanges:
             return []
         start, duration = events.numbers("start_ns", rows), events.numbers("duration_ns", rows)
         following = np.append(times, 2**63 - 1)[np.searchsorted(times, start)]
-        return events.rows(rows[following < start + duration], "name", "start_ns", "duration_ns", "tid")
+        return events.rows(rows[following < start + duration], "name", "start_ns", "duration_ns", "pid", "tid")
 
     def _add_call(self, name: str, calls: int, time: int) -> None:
         known_calls, known_time = self._calls.get(name, (0, 0))
@@ -85,7 +89,7 @@ class HostRanges:
 
     def open_at(self, moment: int) -> tuple[str, ...]:
         """What was open at one of the moments in the thread in which most was, outermost first; steps are left out."""
-        threads: dict[str, list[tuple[int, int, str]]] = {}
+        threads: dict[_Thread, list[tuple[int, int, str]]] = {}
         for name, start, end, thread in self._open:
             if start <= moment < end and not name.startswith(STEP_RANGE):
                 threads.setdefault(thread, []).append((start, -end, name))
@@ -93,9 +97,18 @@ class HostRanges:
         return tuple(name for _, _, name in sorted(deepest))
 
     def modules(self) -> dict[int, str]:
-        """The innermost module that was open at each of the times at which modules are kept, where there was one."""
+        """The innermost module that was open at each of the times at which modules are kept, where there was one.
+
+        No thread is known for an allocation. Where several are in modules at a time, it is that of the thread that is in most.
+        """
+        threads = lists_by_key((thread, (start, -end, name)) for start, end, name, thread in self._modules)
         innermost: dict[int, str] = {}
-        for start, end, name in sorted(self._modules):
-            first, last = np.searchsorted(self._in_modules, [start, end]).tolist()
-            innermost |= dict.fromkeys(self._in_modules[first:last].tolist(), name.removeprefix(_MODULE))
+        for ranges in sorted(threads.values(), key=len):
+            for start, end, name in sorted(ranges):
+                first, last = np.searchsorted(self._in_modules, [start, -end]).tolist()
+                innermost |= dict.fromkeys(self._in_modules[first:last].tolist(), name.removeprefix(_MODULE))
         return innermost
+
+
+def _thread(row: Mapping[str, Any]) -> _Thread:
+    return str(row["pid"]), str(row["tid"])

@@ -6,9 +6,8 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from aoe_reports.model.pictures.memory import (
+    DRAWN,
     MAX_PARTS,
-    MEASURES,
-    Measure,
     MemoryCurve,
     MemoryPart,
     MemoryPicture,
@@ -17,16 +16,14 @@ from aoe_reports.model.pictures.memory import (
 )
 from aoe_reports.model.texts import Text, count_of, join, say
 from aoe_reports.model.topics.memory import DeviceMemory, Owner
-from aoe_reports.topics.memory.facts import Samples
-from aoe_reports.topics.memory.words import name_of
+from aoe_reports.topics.memory.names import name_of
+from aoe_reports.topics.memory.samples import Samples
 
 if TYPE_CHECKING:
     from aoe_reports.topics.memory.reading import ReadDevice
 
 PIXELS = 460
 """A curve is drawn by so many columns."""
-_PEAKS: tuple[Measure, ...] = ("allocated", "reserved", "active")
-"""A peak is one of the first of these that is recorded."""
 
 
 def picture_of(read: ReadDevice) -> MemoryPicture:
@@ -37,7 +34,7 @@ def picture_of(read: ReadDevice) -> MemoryPicture:
     return MemoryPicture(
         title=_title(device),
         duration_ns=end - begin,
-        measure=next(measure for measure in _PEAKS if samples.has(measure)),
+        measure=device.measure,
         has_clock=read.has_clock,
         curves=tuple(_curves(samples, begin, end)),
         steps=tuple(
@@ -50,14 +47,14 @@ def picture_of(read: ReadDevice) -> MemoryPicture:
 
 
 def _curves(samples: Samples, begin: int, end: int) -> Iterator[MemoryCurve]:
-    for measure in MEASURES:
+    for measure in DRAWN:
         values, known = samples.measures[measure]
         if known.any():
             yield curve_of(measure, samples.times[known] - begin, values[known], end - begin, PIXELS)
 
 
 def _title(device: DeviceMemory) -> Text:
-    parts = [say("Memory of {component}", component=device.peak_pool)]
+    parts = [say("Memory of {component}", component=device.pool.component)]
     if device.rank_id is not None:
         parts.append(say("rank {rank}", rank=device.rank_id))
     if device.device_id is not None:

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Literal
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.compute as pc
 
 from aoe_reports.engine.captures import (
     collect_events_of,
-    joined,
     read_source,
     read_steps_noting,
     timeline_tells_steps,
@@ -25,19 +22,33 @@ from aoe_reports.formats.capture import Capture
 from aoe_reports.formats.vendor import vendor_of
 from aoe_reports.model.arrays.memory import give_back
 from aoe_reports.model.by_key import lists_by_key
-from aoe_reports.model.errors import ReadError
-from aoe_reports.model.findings import Finding
-from aoe_reports.model.size_units import exact_size
-from aoe_reports.model.texts import say
 from aoe_reports.model.topics.memory import DeviceMemory, MemoryRecording
-from aoe_reports.model.topics.steps import Step
-from aoe_reports.topics.memory.facts import KEPT, DevicePeak, StepSpan, StepTimes
-from aoe_reports.topics.memory.host_ranges import EVENT_COLUMNS, HostRanges
+from aoe_reports.topics.memory.balance import KEPT
+from aoe_reports.topics.memory.facts import DevicePeak
+from aoe_reports.topics.memory.host_ranges import EVENT_COLUMNS, NEVER, HostRanges
+from aoe_reports.topics.memory.samples import StepSpan, StepTimes
 from aoe_reports.topics.memory.static import GraphMemory, graphs_of
-from aoe_reports.topics.rules import MEMORY_DISAGREES
 
-StepSource = Literal["host", "device", "unknown"]
+Clock = Literal["host", "device", "unknown"]
 """Whose clock steps are known by."""
+Place = tuple[int | None, int | None, int | None]
+"""Rank, device and process."""
+
+
+@dataclass(frozen=True, slots=True)
+class MemorySteps:
+    """The steps that memory is told apart by: of each device, or of all of them where the host has steps."""
+
+    by_device: Mapping[int | None, StepTimes]
+    clock: Clock
+
+    def of(self, device: int | None) -> StepTimes:
+        """Those of a device; of the only one where a number is missing on either side."""
+        if device in self.by_device:
+            return self.by_device[device]
+        every = list(self.by_device.values())
+        is_clear = len(every) == 1 and (device is None or None in self.by_device)
+        return every[0] if is_clear else StepTimes(())
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,9 +57,14 @@ class ReadDevice:
 
     recordings: tuple[MemoryRecording, ...]
     steps: StepTimes
-    steps_of: StepSource
+    clock: Clock
     memory: DeviceMemory
     peak: DevicePeak
+
+    @property
+    def process(self) -> int | None:
+        """The process whose memory it is, where a source tells processes apart."""
+        return self.recordings[0].process
 
     @property
     def has_clock(self) -> bool:
@@ -56,60 +72,109 @@ class ReadDevice:
         return all(one.has_clock for one in self.recordings)
 
 
-def devices_of(
+@dataclass(frozen=True, slots=True)
+class ReadMemory:
+    """The memory of a capture: the devices that were asked for, by rank, device and process; which devices and steps there are."""
+
+    devices: Sequence[ReadDevice]
+    device_ids: frozenset[int]
+    step_numbers: frozenset[int]
+
+
+def read_memory(
     capture: Capture,
     notes: Notes,
     chosen: Callable[[MemoryRecording], bool] = lambda _: True,
     step: int | None = None,
-) -> list[ReadDevice]:
-    """The memory of each device of a capture, by rank and device; `chosen` says which recordings count, `step` in which step it peaks."""
-    by_place = _recordings_by_place(capture, notes, chosen)
-    peaks = {place: peak for place, mine in by_place.items() if (peak := DevicePeak.of(mine)) is not None}
+) -> ReadMemory:
+    """The memory of each device of a capture; `chosen` says which recordings count, `step` in which step it peaks."""
+    recordings, device_ids = _recordings_by_place(capture, notes, chosen)
+    peaks = {place: peak for place, mine in recordings.items() if (peak := DevicePeak.of(mine)) is not None}
     if not peaks:
-        return []
-    for mine in by_place.values():  # sums beside allocations take half of the memory
+        return ReadMemory((), device_ids, frozenset())
+    for mine in recordings.values():  # sums beside allocations take half of the memory
         mine[:] = [replace(one, events=one.events.select(KEPT)) for one in mine]
     give_back()
     ranges = _host_ranges(capture, notes, peaks.values())
-    steps, steps_of = _steps_of(capture, notes, ranges)
+    steps = steps_for_memory(capture, notes, ranges.steps.values())
+    numbers = frozenset(span.number for times in steps.by_device.values() for span in times.spans)
     if step is not None:
-        span = steps.of(step)
-        if span is None:
-            return []
-        peaks = {place: peak for place, whole in peaks.items() if (peak := whole.within(span)) is not None}
+        peaks = _within(peaks, steps, step)
         if not peaks:
-            return []
+            return ReadMemory((), device_ids, numbers)
         ranges = _host_ranges(capture, notes, peaks.values())
     modules = ranges.modules()
-    calls = ranges.allocation_calls() if len(by_place) == 1 else ()  # of several devices nothing says which they serve
-    devices = []
-    for place in sorted(peaks, key=lambda place: tuple(-1 if one is None else one for one in place)):
-        peak = peaks[place]
-        memory = replace(peak.memory(steps, ranges.open_at(peak.at_ns), modules), allocation_calls=calls)
-        devices.append(ReadDevice(tuple(by_place[place]), steps, steps_of, memory, peak))
-    return devices
+    devices: list[ReadDevice] = []
+    for place in _in_order(peaks):
+        peak, own_steps = peaks[place], steps.of(place[1])
+        memory = peak.memory(own_steps, ranges.open_at(peak.at_ns), modules)
+        if not devices:
+            memory = replace(memory, allocation_calls=ranges.allocation_calls())
+        devices.append(ReadDevice(tuple(recordings[place]), own_steps, steps.clock, memory, peak))
+    return ReadMemory(devices, device_ids, numbers)
+
+
+def _within(peaks: Mapping[Place, DevicePeak], steps: MemorySteps, number: int) -> dict[Place, DevicePeak]:
+    """The highest peak within a step of each device that has one."""
+    spans = {place: steps.of(place[1]).of(number) for place in peaks}
+    found = {place: peaks[place].within(span) for place, span in spans.items() if span is not None}
+    return {place: peak for place, peak in found.items() if peak is not None}
+
+
+def _in_order(places: Iterable[Place]) -> list[Place]:
+    """By rank, device and process; an unknown number is first."""
+    return sorted(places, key=lambda place: tuple(-1 if number is None else number for number in place))
 
 
 def _recordings_by_place(
     capture: Capture, notes: Notes, chosen: Callable[[MemoryRecording], bool]
-) -> dict[tuple[int | None, int | None], list[MemoryRecording]]:
-    """The recordings of each rank and device."""
+) -> tuple[dict[Place, list[MemoryRecording]], frozenset[int]]:
+    """(the recordings of each rank, device and process that are asked for, every device)."""
     recordings = memory_recordings(capture, notes)
     give_back()
-    return lists_by_key(((one.rank_id, one.device_id), one) for one in recordings if chosen(one))
+    device_ids = frozenset(one.device_id for one in recordings if one.device_id is not None)
+    return by_place(filter(chosen, recordings)), device_ids
 
 
-def memory_of(capture: Capture, notes: Notes, steps: Callable[[], StepTimes]) -> list[DeviceMemory]:
+def by_place(recordings: Iterable[MemoryRecording]) -> dict[Place, list[MemoryRecording]]:
+    """The recordings of each rank, device and process."""
+    return lists_by_key(((one.rank_id, one.device_id, one.process), one) for one in recordings)
+
+
+def memory_of(capture: Capture, notes: Notes, steps: Callable[[], MemorySteps]) -> list[DeviceMemory]:
     """The memory of each device of a capture, without what the host ran; `steps` are read only where memory is recorded."""
-    by_place = lists_by_key(((one.rank_id, one.device_id), one) for one in memory_recordings(capture, notes))
-    peaks = [peak for mine in by_place.values() if (peak := DevicePeak.of(mine)) is not None]
-    return [peak.memory(steps()) for peak in peaks]
+    every = by_place(memory_recordings(capture, notes))
+    peaks = {place: peak for place, mine in every.items() if (peak := DevicePeak.of(mine)) is not None}
+    if not peaks:
+        return []
+    known = steps()
+    return [peaks[place].memory(known.of(place[1])) for place in _in_order(peaks)]
+
+
+def steps_for_memory(capture: Capture, notes: Notes, of_host: Iterable[StepSpan] | None = None) -> MemorySteps:
+    """Steps of the host, on whose clock memory is allocated; else those of each device, where a table has their times.
+
+    `of_host` are those of the host where its timelines have been read already; else they are read.
+    """
+    spans = _host_ranges(capture, notes, ()).steps.values() if of_host is None else tuple(of_host)
+    if spans:
+        return MemorySteps({None: StepTimes(spans)}, "host")
+    if timeline_tells_steps(capture):
+        return MemorySteps({}, "unknown")
+    by_device = lists_by_key(
+        (step.device_id, StepSpan(step.step, step.start_ns, step.start_ns + step.duration_ns))
+        for step in read_steps_noting(capture, notes.findings)
+        if step.step is not None and step.start_ns is not None
+    )
+    return MemorySteps(
+        {device: StepTimes(mine) for device, mine in by_device.items()}, "device" if by_device else "unknown"
+    )
 
 
 def _host_ranges(capture: Capture, notes: Notes, peaks: Collection[DevicePeak]) -> HostRanges:
     """The steps of the host and what it ran at each peak, where a timeline or a database records it."""
     moments = [peak.at_ns for peak in peaks]
-    in_modules = np.concatenate([peak.allocated_ns for peak in peaks])
+    in_modules = np.concatenate([NEVER, *(peak.allocated_ns for peak in peaks)])
     new = partial(HostRanges, moments, in_modules)
     whole = new()
     for files in vendor_of(capture.profiler).events(capture):
@@ -118,25 +183,6 @@ def _host_ranges(capture: Capture, notes: Notes, peaks: Collection[DevicePeak]) 
             notes.add(wrong)
             whole.merge(ranges)
     return whole
-
-
-def _steps_of(capture: Capture, notes: Notes, ranges: HostRanges) -> tuple[StepTimes, StepSource]:
-    """Steps of the host, on whose clock memory is allocated; else those of the device, where a table has their times."""
-    if ranges.steps:
-        return StepTimes(ranges.steps.values()), "host"
-    if timeline_tells_steps(capture):
-        return StepTimes(()), "unknown"
-    spans = spans_of(read_steps_noting(capture, notes.findings))
-    return StepTimes(spans), "device" if spans else "unknown"
-
-
-def spans_of(steps: Iterable[Step]) -> list[StepSpan]:
-    """When steps of tables began and ended, as far as they say so."""
-    return [
-        StepSpan(step.step, step.start_ns, step.start_ns + step.duration_ns)
-        for step in steps
-        if step.step is not None and step.start_ns is not None
-    ]
 
 
 def graphs_of_capture(capture: Capture, notes: Notes) -> Iterator[tuple[int | None, GraphMemory]]:
@@ -151,49 +197,3 @@ def graphs_of_capture(capture: Capture, notes: Notes) -> Iterator[tuple[int | No
                 yield tasks.device_id, graph
         if any(data.frame.num_rows for data in tables):
             return
-
-
-def disagreements_of(capture: Capture) -> Iterator[Finding]:
-    """Where another form of a table of memory (a database beside CSV) says something else than the one that is used."""
-    for kind, measure in _COMPARED.items():
-        sources = capture.sources(kind)
-        if len(sources) <= 1:
-            continue
-        used, *others = sources
-        try:
-            expected = measure(joined(read_source(used, hashed=False)))
-            compared = [(other, measure(joined(read_source(other, hashed=False)))) for other in others]
-        except (ReadError, OSError):
-            continue  # which reading them says
-        for other, sizes in compared:
-            for name, size in expected.items():
-                if sizes.get(name) != size:
-                    yield MEMORY_DISAGREES.found(
-                        str(other.files[0].path),
-                        say(
-                            "{kind}, {name}: {size} here, {expected} in {file}",
-                            kind=kind,
-                            name=name,
-                            size=exact_size(sizes.get(name)),
-                            expected=exact_size(size),
-                            file=used.files[0].path.name,
-                        ),
-                    )
-
-
-def _total_of_allocations(frame: pa.Table | None) -> dict[str, int]:
-    return {} if frame is None else {say("sum of sizes"): pc.sum(frame["size_bytes"]).as_py() or 0}
-
-
-def _highest_by_component(frame: pa.Table | None) -> dict[str, int]:
-    if frame is None:
-        return {}
-    highest = frame.group_by("component").aggregate([("total_reserved_bytes", "max")])
-    return {row["component"]: row["total_reserved_bytes_max"] for row in highest.to_pylist()}
-
-
-_COMPARED: dict[str, Callable[[pa.Table | None], dict[str, int]]] = {
-    "operator_memory": _total_of_allocations,
-    "memory_record": _highest_by_component,
-    "npu_module_mem": _highest_by_component,
-}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,6 +17,7 @@ from aoe_reports.model.arrays.columns import (
     places_by,
     words_in,
 )
+from aoe_reports.topics.memory.samples import word_of
 
 _NEVER = 2**63 - 1
 _TOTAL = "TOTAL"
@@ -70,14 +71,14 @@ def graphs_of(frame: pa.Table) -> Iterator[GraphMemory]:
         alive = alive[np.lexsort((alive, -sizes[alive]))]
         stated = places[(usable & totals)[places]]
         yield GraphMemory(
-            model=_word(model_words, int(keys[0][number])),
+            model=word_of(model_words, int(keys[0][number])),
             graph=int(keys[1][number]),
             peak_bytes=peak,
             node=node,
             stated_bytes=int(sizes[stated[0]]) if len(stated) else None,
             held=tuple(
                 HeldByOperator(
-                    _word(words, int(names[row])),
+                    word_of(words, int(names[row])),
                     int(sizes[row]),
                     int(first[row]),
                     int(last[row]) if released[row] else None,
@@ -85,10 +86,6 @@ def graphs_of(frame: pa.Table) -> Iterator[GraphMemory]:
                 for row in alive.tolist()
             ),
         )
-
-
-def _word(words: Sequence[str], number: int) -> str | None:
-    return words[number - 1] if number else None
 
 
 def _peak_of(first: Ints, last: Ints, sizes: Ints) -> tuple[int, int]:

@@ -6,11 +6,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
+from aoe_reports.formats.records.payloads import number_in
 from aoe_reports.formats.records.record import Record
 from aoe_reports.model.documents import Json
 from aoe_reports.model.history.changes import MEMORY
 from aoe_reports.model.history.metrics import BYTE_UNIT, GROWTH, GROWTH_UNIT, MEDIAN_PEAK, PEAK_ALLOCATED, PEAK_RESERVED
-from aoe_reports.model.topics.memory import DeviceMemory, Owner, PoolMemory
+from aoe_reports.model.topics.memory import DeviceMemory, Owner
 from aoe_reports.topics.memory.gains import MIN_STEPS
 from aoe_reports.topics.memory.measured import MeasuredMemory
 from aoe_reports.topics.records.context import RunContext
@@ -20,14 +21,17 @@ MAX_OWNERS: Final = 30
 """Owners of a peak that a record names, the largest; the others are one sum."""
 OWNERS: Final = "peak_owners"
 """The metric of a record that lists them: no number, so it is no series."""
+PEAK_POOL: Final = "peak_pool"
+"""The metric that names the component whose peak it is."""
+GROWTH_RANK: Final = "growth_rank"
+"""The metric that names the rank with the largest growth, in a record of all ranks."""
 
 
 def records_from_memory(context: RunContext, measured: Iterable[MeasuredMemory]) -> Iterator[Record]:
-    """A record a device; its run time is the time in which memory was recorded."""
+    """A record for each device; its run time is the time in which memory was recorded. None where only all processes together are recorded."""
     for one in measured:
-        device = one.device
-        pool = peak_pool(device)
-        if pool is None:
+        device, pool = one.device, one.device.pool
+        if pool.scope == "device":
             continue
         total_ns = pool.last_ns - pool.first_ns
         yield Record(
@@ -37,7 +41,7 @@ def records_from_memory(context: RunContext, measured: Iterable[MeasuredMemory])
             runtime_ms_mean=total_ns / NS_PER_MS,
             runtime_ms_std=None,
             metadata=context.metadata,
-            metrics=_metrics(one, pool),
+            metrics=_metrics(one),
             scope=MEMORY,
             source=context.source,
             rank_id=device.rank_id,
@@ -47,19 +51,17 @@ def records_from_memory(context: RunContext, measured: Iterable[MeasuredMemory])
         )
 
 
-def peak_pool(device: DeviceMemory) -> PoolMemory | None:
-    """The pool whose peak is taken apart."""
-    return next((pool for pool in device.pools if pool.component == device.peak_pool), None)
-
-
-def _metrics(measured: MeasuredMemory, pool: PoolMemory) -> dict[str, Json]:
-    device = measured.device
-    metrics: dict[str, Json] = {PEAK_ALLOCATED: _number(device.peak.size_bytes)}
+def _metrics(measured: MeasuredMemory) -> dict[str, Json]:
+    """What is recorded of the component whose peak is taken apart; growth of what is allocated, where enough steps are recorded to judge it."""
+    device, pool = measured.device, measured.device.pool
+    metrics: dict[str, Json] = {}
+    if pool.allocated is not None:
+        metrics[PEAK_ALLOCATED] = _number(pool.allocated.size_bytes)
+        if measured.steps > MIN_STEPS:
+            metrics[GROWTH] = _number(growth_of(device), GROWTH_UNIT)
     if pool.reserved is not None:
         metrics[PEAK_RESERVED] = _number(pool.reserved.size_bytes)
-    if measured.steps > MIN_STEPS:
-        metrics[GROWTH] = _number(growth_of(device), GROWTH_UNIT)
-    return {**metrics, "peak_pool": device.peak_pool, OWNERS: _owners(device.owners)}
+    return {**metrics, PEAK_POOL: pool.component, OWNERS: _owners(device.owners)}
 
 
 def growth_of(device: DeviceMemory) -> float:
@@ -95,21 +97,24 @@ def _owner(owner: Owner) -> dict[str, Json]:
 
 
 def of_all_ranks(records: Sequence[Record]) -> Record:
-    """The record of the rank with the largest peak, with the number of ranks, and the median of their peaks."""
-    ordered = sorted(records, key=lambda one: (peak_of(one), -(one.rank_id or 0)))
-    largest, median = ordered[-1], ordered[(len(ordered) - 1) // 2]
-    spread: dict[str, Json] = {
-        "ranks": len(records),
-        "largest_rank": largest.rank_id,
-        MEDIAN_PEAK: _number(peak_of(median)),
-    }
+    """The record of the rank with the largest peak, with the number of ranks, the median of their peaks, and the largest growth of any."""
+    peaks = _in_order(records, PEAK_ALLOCATED)
+    largest = (peaks or _in_order(records, PEAK_RESERVED) or list(records))[-1]
+    spread: dict[str, Json] = {"ranks": len(records), "largest_rank": largest.rank_id}
+    if peaks:
+        spread[MEDIAN_PEAK] = peaks[(len(peaks) - 1) // 2].metrics[PEAK_ALLOCATED]
+    if growing := _in_order(records, GROWTH):
+        spread |= {GROWTH: growing[-1].metrics[GROWTH], GROWTH_RANK: growing[-1].rank_id}
     return replace(largest, rank_id=None, device_id=None, metrics={**largest.metrics, **spread})
 
 
-def peak_of(record: Record) -> int:
-    """The peak that a record of memory states."""
-    stated = record.metrics[PEAK_ALLOCATED]
-    assert isinstance(stated, dict)
-    value = stated["value"]
-    assert isinstance(value, int)
-    return value
+def _in_order(records: Sequence[Record], metric: str) -> list[Record]:
+    """Those that have a metric, the largest last; of equal ones that of the lowest rank."""
+    having = [record for record in records if metric in record.metrics]
+    return sorted(having, key=lambda one: (_value(one, metric), -(one.rank_id or 0)))
+
+
+def _value(record: Record, metric: str) -> float:
+    stated = record.metrics[metric]
+    value = number_in(stated, "value") if isinstance(stated, dict) else None
+    return value or 0
