@@ -67,7 +67,7 @@ def test_a_step_holds_its_size_until_the_next_sample() -> None:
         if one.attrib["class"] == "curve allocated" and "V" in one.attrib["d"]
     )
     assert path.count("V") == 2
-    assert path.startswith("M0.0 ")
+    assert path.startswith("M130.0 ")
     assert path.endswith(f"H{WIDTH:.1f}")
 
 

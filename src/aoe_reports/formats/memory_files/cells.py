@@ -32,19 +32,19 @@ class Words:
         return cls(numbers_of.astype(np.int64) - 1, list(known))
 
     def having(self, *wanted: str) -> Mask:
-        """The rows with one of some words."""
+        """The rows whose word is among some."""
         chosen = np.array([*(word in wanted for word in self.words), False])
         return chosen[self.places]
 
-    def told(self, tell: Mapping[str, int]) -> Ints:
+    def numbers_by(self, number_of: Mapping[str, int]) -> Ints:
         """A whole number for each row by its word; -1 where there is none."""
-        known = np.array([*(tell.get(word, -1) for word in self.words), -1], dtype=np.int64)
+        known = np.array([*(number_of.get(word, -1) for word in self.words), -1], dtype=np.int64)
         return known[self.places]
 
 
 @dataclass(frozen=True, slots=True)
 class Texts:
-    """A column of which nearly every text is another: those that occur stay where Arrow has them."""
+    """A column in which nearly every text is another: those that occur stay where Arrow has them."""
 
     places: Ints
     """The place of each row's text among all of `parts`, -1 where there is none."""
@@ -64,13 +64,13 @@ class Texts:
         return cls(np.concatenate(places), parts)
 
     def values(self, key: str) -> pa.Array:
-        """What stands behind a key in each text, then null: `{size:512,used:7}`, or `{"size":"512","used":"7"}` in a database."""
+        """What stands behind a key in each text, and null at the end: `{size:512,used:7}`, or `{"size":"512","used":"7"}` in a database."""
         pattern = rf'[{{,"](?:{key})"?:"?(?P<value>[^,"}}]*)'
         parts = [pc.struct_field(pc.extract_regex(texts, pattern), "value") for texts in self.parts]
         return pa.concat_arrays([*parts, pa.nulls(1, pa.string())])
 
     def numbers(self, pattern: str) -> dict[str, tuple[Ints, Mask]]:
-        """The whole numbers that the named groups of a pattern find in each text, and where there is one; behind the last there is none."""
+        """The whole numbers that the named groups of a pattern find in each text, and where there is a number; the entry after the last is empty."""
         names = [*re.compile(pattern).groupindex]
         count = sum(map(len, self.parts)) + 1
         values = {name: np.zeros(count, dtype=np.int64) for name in names}
@@ -102,7 +102,7 @@ def addresses_of(column: pa.ChunkedArray) -> Ints:
 def _addresses(words: pa.Array) -> Ints:
     try:
         numbers, _ = integers(pa.chunked_array([words.cast(pa.int64())]))
-    except pa.ArrowInvalid:  # one of them is no address
+    except pa.ArrowInvalid:  # not every text is an address
         return np.fromiter(map(_address, words.to_pylist()), np.int64, len(words))
     return np.maximum(numbers, -1)
 
@@ -116,9 +116,9 @@ def _address(word: str) -> int:
 def locations_of(stack: Words, places: Ints) -> pa.ChunkedArray:
     """Stacks whose frames stand on lines of their own, the innermost first, as text; null for places below 0."""
     known = Numbering()
-    told = [
+    stacks = [
         ";".join(line.replace(";", ",") for line in text.split("\n") if line.strip())[:_MAX_STACK]
         for text in stack.words
     ]
-    new = np.array([*(known[text] if text not in {"", "NA"} else -1 for text in told), -1], dtype=np.int64)
+    new = np.array([*(known[text] if text not in {"", "NA"} else -1 for text in stacks), -1], dtype=np.int64)
     return words(new[places], known.words)

@@ -20,8 +20,8 @@ DONE = N_(
         "before": "These are weights, gradients, states of the optimizer or caches: shard or offload them (ZeRO, FSDP), make the KV cache smaller. Record "
         "from the start of the process to see who allocated it",
         "owners": "Recompute activations, split the batch or the sequence, or use a fused operator; the column Where has the places",
-        "reserved": "Set PYTORCH_NPU_ALLOC_CONF=expandable_segments:True, so that segments grow instead of new ones being taken; use fewer different "
-        "sizes (padding, buckets)",
+        "reserved": "Set PYTORCH_NPU_ALLOC_CONF=expandable_segments:True, so that segments grow instead of new ones being taken; it excludes "
+        "max_split_size_mb and garbage_collection_threshold. Fewer different sizes (padding, buckets) help, too",
         "process": "Communication buffers, the runtime and other components of CANN hold it: a smaller HCCL_BUFFSIZE, fewer process groups",
         "device": "Another process is on this device: see npu-smi info",
     }

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 TITLES = N_(
     {
-        "actions": "What to do",
+        "actions": "Recommended actions",
         "devices": "Highest memory of each device",
         "rows": "Who holds the peak",
         "growth": "What grows from step to step",
