@@ -88,5 +88,5 @@ def memory_sections(memory: ComparedMemory) -> list[Section]:
     if parts:
         about = say("Differences add up to that of the peak.")
         grid = Grid(telling_columns(columns_of(PeakPart), parts), parts)
-        sections.append(Section(say("Who holds more or less of the peak"), [about], grid=grid))
+        sections.append(Section(say("Change of the peak by owner"), [about], grid=grid))
     return sections
