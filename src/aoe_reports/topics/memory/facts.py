@@ -22,6 +22,7 @@ from aoe_reports.model.arrays.columns import (
     exact_sums_by,
     keep_where,
 )
+from aoe_reports.model.arrays.memory import give_back
 from aoe_reports.model.topics.memory import (
     MEASURES,
     DeviceMemory,
@@ -32,7 +33,7 @@ from aoe_reports.model.topics.memory import (
     PoolMemory,
 )
 from aoe_reports.topics.memory.balance import BEFORE_AND_AFTER, Allocations, allocations_of, balance_of
-from aoe_reports.topics.memory.churn import ShortLived
+from aoe_reports.topics.memory.churn import churn_of
 from aoe_reports.topics.memory.disagreements import Disagreement, disagreements_between
 from aoe_reports.topics.memory.fragmentation import fragmentation_of
 from aoe_reports.topics.memory.growth import growth_of, steps_within
@@ -120,8 +121,10 @@ class DevicePeak:
         process = next((one for one in every if one.scope == "process" and one.has("reserved")), None)
         events, samples = self.allocations.frame, pool.frame()
         spans = steps_within([one.bounds for one in steps.spans], int(pool.times[0]), int(pool.times[-1]))
-        short_lived = ShortLived(events, spans)
+        churn, repeated = churn_of(events, spans)
         growth = growth_of(events, samples, spans, pool.component)
+        del events, samples
+        give_back()
         return DeviceMemory(
             rank_id=self.rank_id,
             device_id=self.device_id,
@@ -137,8 +140,8 @@ class DevicePeak:
             explained=explained,
             growth=(*growth.rows, *growth_beside(pool, growth.rows, every, spans)),
             growth_not_judged=growth.not_judged,
-            churn=short_lived.churn(),
-            repeated=short_lived.repeated(),
+            churn=churn,
+            repeated=repeated,
             fragmentation=fragmentation_of(one_allocator(every, pool).frame(), self.unusable_bytes),
             process=None if process is None else process.highest("reserved", steps),
             process_parts=() if process is None else parts_of_process(process, every, steps),

@@ -53,9 +53,8 @@ def picture_of(read: ReadDevice) -> MemoryPicture:
 
 def _curves(samples: Samples, begin: int, end: int) -> Iterator[MemoryCurve]:
     for measure in DRAWN:
-        values, known = samples.measures[measure]
-        if known.any():
-            yield curve_of(measure, samples.times[known] - begin, values[known], end - begin, PIXELS)
+        if samples.has(measure):
+            yield curve_of(measure, *samples.known(measure), begin, end, PIXELS)
 
 
 def _title(device: DeviceMemory) -> Text:
