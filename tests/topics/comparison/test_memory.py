@@ -34,7 +34,9 @@ OWNERS = st.lists(
 
 
 def compared(before: list[DeviceMemory], after: list[DeviceMemory], top: int = 20) -> ComparedMemory:
-    sides = [SimpleNamespace(label=label, memory=memory) for label, memory in (("a", before), ("b", after))]
+    sides = [
+        SimpleNamespace(label=label, memory=memory, of_memory=False) for label, memory in (("a", before), ("b", after))
+    ]
     return compare_memory(sides[0], [sides[1]], top, [])
 
 

@@ -39,7 +39,7 @@ class MemoryStep:
 
 
 @dataclass(frozen=True, slots=True)
-class MemoryPart:
+class OwnerBar:
     """Who holds part of the peak."""
 
     kind: PartKind
@@ -63,7 +63,7 @@ class MemoryPicture:
     peak_ns: int = 0
     """Since the begin of the picture."""
     peak_bytes: int = 0
-    parts: tuple[MemoryPart, ...] = ()
+    parts: tuple[OwnerBar, ...] = ()
 
 
 def curve_of(measure: Measure, at_ns: Ints, size_bytes: Ints, begin_ns: int, end_ns: int, most: int) -> MemoryCurve:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from aoe_reports.model.names import shorten_middle
-from aoe_reports.model.pictures.memory import MemoryCurve, MemoryPart, MemoryPicture
+from aoe_reports.model.pictures.memory import MemoryCurve, MemoryPicture, OwnerBar
 from aoe_reports.model.size_units import size_unit, size_words
 from aoe_reports.model.texts import Language, Text, count_of, in_language, in_value, join, say
 from aoe_reports.model.time_units import time_words, unit_of
@@ -166,7 +166,7 @@ def _time_of(picture: MemoryPicture, *, exact: bool = False) -> Text | str:
     return f"{picture.peak_ns / 1000:,.3f} us" if exact else time_words(picture.peak_ns)
 
 
-def _stacked(parts: Sequence[MemoryPart], y: int, language: Language) -> Iterator[str]:
+def _stacked(parts: Sequence[OwnerBar], y: int, language: Language) -> Iterator[str]:
     """A bar of all parts, and below it each with its colour, its size and its share."""
     whole = sum(part.size_bytes for part in parts)
     drawn = sum(max(part.size_bytes, 0) for part in parts)

@@ -82,9 +82,7 @@ def _class_of_rest(owner: HeldMemory) -> str | None:
 
 
 def _name(owner: HeldMemory, text: Texts) -> str:
-    if owner.others:
-        return text("{count:,} others", count=owner.others)
-    return text.translated(owner_words(owner))
+    return text.translated(owner_words(owner, others=owner.others))
 
 
 def _parts(memory: RunMemory, colours: dict[str, str], text: Texts) -> dict[str, int]:

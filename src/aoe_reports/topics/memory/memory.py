@@ -58,7 +58,7 @@ class MemoryOptions(CaptureOptions):
 
 
 @dataclass(frozen=True, slots=True)
-class MemoryPart:
+class MemoryOfCapture:
     """What one capture hands on."""
 
     tables: dict[str, list[Any]] = field(default_factory=lambda: {key: [] for key in TITLES})
@@ -71,7 +71,7 @@ class MemoryPart:
     steps_here: set[int] = field(default_factory=set)
 
 
-class Memory(Question[MemoryOptions, MemoryPart]):
+class Memory(Question[MemoryOptions, MemoryOfCapture]):
     """Take the peak of device memory apart: who held it, since when, what is reserved beside it, what grows from step to step."""
 
     example = "memory profile"
@@ -102,11 +102,11 @@ class Memory(Question[MemoryOptions, MemoryPart]):
         others = memory_captures(files)
         return [*runs, *(Unit(capture=one, run=str(one.root), number=len(runs) + n) for n, one in enumerate(others))]
 
-    def map_unit(self, unit: Unit, asked: Request[MemoryOptions]) -> MemoryPart:
+    def map_unit(self, unit: Unit, asked: Request[MemoryOptions]) -> MemoryOfCapture:
         """The memory of each device of a capture."""
         from aoe_reports.topics.memory.disagreements import disagreements_of
 
-        part = MemoryPart()
+        part = MemoryOfCapture()
         asked.notes.add(unit.capture.findings)
         if unit.capture.of_memory or unit.capture.info.may_hold(asked.options.rank):
             self._devices(unit, asked, part)
@@ -115,7 +115,7 @@ class Memory(Question[MemoryOptions, MemoryPart]):
         return part
 
     @staticmethod
-    def _devices(unit: Unit, asked: Request[MemoryOptions], part: MemoryPart) -> None:
+    def _devices(unit: Unit, asked: Request[MemoryOptions], part: MemoryOfCapture) -> None:
         """What is recorded of devices."""
         from aoe_reports.topics.memory.picture import picture_of
         from aoe_reports.topics.memory.reading import read_memory
@@ -146,7 +146,7 @@ class Memory(Question[MemoryOptions, MemoryPart]):
             tables["pools"] += rows.pools()
 
     @staticmethod
-    def _beside(unit: Unit, asked: Request[MemoryOptions], part: MemoryPart) -> None:
+    def _beside(unit: Unit, asked: Request[MemoryOptions], part: MemoryOfCapture) -> None:
         """What logs and compilers state of a whole run, in no step."""
         from aoe_reports.topics.memory.reading import graphs_of_capture
         from aoe_reports.topics.memory.rows_of_memory import rows_of_graph, statements_in
@@ -162,7 +162,7 @@ class Memory(Question[MemoryOptions, MemoryPart]):
             if chosen.rank in {None, rank} and chosen.device in {None, device}:
                 part.tables["static"] += rows_of_graph(unit.run, rank, device, graph, chosen.top)
 
-    def finish(self, parts: Sequence[tuple[Unit, MemoryPart]], asked: Request[MemoryOptions]) -> Finished:
+    def finish(self, parts: Sequence[tuple[Unit, MemoryOfCapture]], asked: Request[MemoryOptions]) -> Finished:
         """What to do, the devices, who holds their peaks, and every component."""
         from aoe_reports.topics.memory.actions import actions_of
         from aoe_reports.topics.memory.memory_of_ranks import sections_of

@@ -64,7 +64,9 @@ class OwnerRow(OfDevice):
     owner: str = column("Owner")
     is_rest: bool = column()
     """Whether it is several owners in one row."""
-    kind: str | None = column("Kind", "word")
+    kind: str | None = column()
+    used_for: str | None = column("Used for", "word")
+    """The kind in words."""
     module: str | None = column("Where")
     size_bytes: int = column("Size", "size")
     share: float | None = column("Share", "percent")
@@ -171,7 +173,9 @@ class ProcessRow(OfDevice):
     """A component that holds part of the process's memory at its peak; the rows of a device add up to that, byte for byte."""
 
     component: str = column("Component")
-    kind: str | None = column("Kind", "word")
+    kind: str | None = column()
+    used_for: str | None = column("Used for", "word")
+    """The kind in words."""
     size_bytes: int = column("Size", "size")
     share: float = column("Share", "percent")
     unexplained: bool = column()

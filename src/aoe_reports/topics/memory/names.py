@@ -1,12 +1,9 @@
-"""How devices and owners are called in sentences on memory."""
+"""How devices are called in sentences on memory."""
 
 from __future__ import annotations
 
 from aoe_reports.model.texts import Text, join, say
-from aoe_reports.model.topics.memory import Owner
 from aoe_reports.topics.memory.memory_rows import OfDevice
-
-UNKNOWN_OWNER = say("allocated for an unknown owner")
 
 
 def where(one: OfDevice) -> tuple[str, int | None, int | None, int | None]:
@@ -33,13 +30,3 @@ def device_first(one: OfDevice) -> Text:
     if one.device_id is not None:
         return say("Device {device}", device=one.device_id)
     return say("The device")
-
-
-def name_of(owner: Owner) -> str:
-    """An owner as people read it."""
-    if owner.unexplained:
-        counted = say("released, still counted by {component}", component=owner.name)
-        return say("unexplained") if owner.name is None else counted
-    if owner.name is None:
-        return say("held since before the recording") if owner.since_before else UNKNOWN_OWNER
-    return say("{name} (before the recording)", name=owner.name) if owner.since_before else owner.name

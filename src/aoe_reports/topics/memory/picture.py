@@ -9,15 +9,15 @@ from aoe_reports.model.pictures.memory import (
     DRAWN,
     MAX_PARTS,
     MemoryCurve,
-    MemoryPart,
     MemoryPicture,
     MemoryStep,
+    OwnerBar,
     PartKind,
     curve_of,
 )
 from aoe_reports.model.texts import Text, count_of, join, say
 from aoe_reports.model.topics.memory import DeviceMemory, Owner
-from aoe_reports.topics.memory.names import name_of
+from aoe_reports.model.topics.memory_words import owner_words
 from aoe_reports.topics.memory.samples import Samples
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ def _title(device: DeviceMemory) -> Text:
     return join(" · ", parts)
 
 
-def parts_of(owners: Sequence[Owner]) -> tuple[MemoryPart, ...]:
+def parts_of(owners: Sequence[Owner]) -> tuple[OwnerBar, ...]:
     """The largest owners of a peak, the rest as one, then what was held before and what nothing explains; they add up to it."""
     peak = sum(one.size_bytes for one in owners)
     sizes: dict[str, int] = {}
@@ -76,12 +76,12 @@ def parts_of(owners: Sequence[Owner]) -> tuple[MemoryPart, ...]:
             sizes[label] = sizes.get(label, 0) + one.size_bytes
     named = sorted(sizes.items(), key=lambda item: -item[1])
     shown = [item for item in named[:MAX_PARTS] if item[1] >= _VISIBLE * peak]
-    parts = [MemoryPart("owner", label, size) for label, size in shown]
+    parts = [OwnerBar("owner", label, size) for label, size in shown]
     if rest := named[len(shown) :]:
         label = count_of(len(rest), "{number} more owner", "{number} more owners")
-        parts.append(MemoryPart("others", label, sum(size for _, size in rest)))
+        parts.append(OwnerBar("others", label, sum(size for _, size in rest)))
     parts += [
-        MemoryPart(_kind(one), name_of(one), one.size_bytes) for one in owners if one.name is None or one.unexplained
+        OwnerBar(_kind(one), owner_words(one), one.size_bytes) for one in owners if one.name is None or one.unexplained
     ]
     return tuple(part for part in parts if part.size_bytes)
 
@@ -94,6 +94,5 @@ def _kind(owner: Owner) -> PartKind:
 
 def _label(owner: Owner) -> str:
     """An owner with its module; a stack is too long."""
-    name = name_of(owner)
     is_module = owner.module is not None and not _OF_STACKS.intersection(owner.module)
-    return say("{name} in {module}", name=name, module=owner.module) if is_module else name
+    return owner_words(owner, "place" if is_module else "name")

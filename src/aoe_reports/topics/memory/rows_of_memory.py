@@ -10,7 +10,7 @@ from aoe_reports.engine.question import Notes, Unit
 from aoe_reports.formats.memory_files import statements_of, states_memory
 from aoe_reports.model.texts import say
 from aoe_reports.model.topics.memory import DeviceMemory, Level, Owner, PoolMemory, Repeated, Statement
-from aoe_reports.model.topics.memory_words import KINDS, MEASURE_WORDS
+from aoe_reports.model.topics.memory_words import MEASURE_WORDS, kind_words, owner_words
 from aoe_reports.topics.memory.memory_rows import (
     MEANINGS,
     SCOPES,
@@ -25,7 +25,6 @@ from aoe_reports.topics.memory.memory_rows import (
     StatementRow,
     StaticRow,
 )
-from aoe_reports.topics.memory.names import name_of
 from aoe_reports.topics.memory.reading import ReadDevice
 from aoe_reports.topics.memory.static import GraphMemory
 from aoe_reports.topics.memory.words import MUCH_UNEXPLAINED
@@ -87,9 +86,10 @@ class RowsOfDevice:
         return OwnerRow(
             **self.place,
             position=0,
-            owner=name or name_of(owner),
+            owner=name or owner_words(owner, "name"),
             is_rest=bool(name),
-            kind=None if owner.kind is None else say(KINDS[owner.kind]),
+            kind=owner.kind,
+            used_for=kind_words(owner),
             module=owner.module,
             size_bytes=owner.size_bytes,
             share=share_of(owner.size_bytes, self._memory.peak.size_bytes) if _adds_up(self._memory) else None,
@@ -158,8 +158,9 @@ class RowsOfDevice:
         for part in self._memory.process_parts:
             yield ProcessRow(
                 **self.place,
-                component=name_of(part),
-                kind=None if part.kind is None else say(KINDS[part.kind]),
+                component=owner_words(part, "name"),
+                kind=part.kind,
+                used_for=kind_words(part),
                 size_bytes=part.size_bytes,
                 share=share_of(part.size_bytes, whole),
                 unexplained=part.unexplained,
