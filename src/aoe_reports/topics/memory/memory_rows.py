@@ -1,9 +1,9 @@
-"""The rows of `memory`."""
+"""The rows of `memory`, and how sentences call what they are of."""
 
 from __future__ import annotations
 
 from aoe_reports.model.rows import US, column, row
-from aoe_reports.model.texts import N_
+from aoe_reports.model.texts import N_, Text, join, say
 
 SCOPES = N_({"allocator": "allocator", "component": "component", "process": "process", "device": "device"})
 MEANINGS = N_({"leak": "leak", "grows": "grows", "filling cache": "filling cache", "warm-up": "warm-up"})
@@ -210,3 +210,29 @@ class StatementRow:
     number: float | None = column("Number", "integer")
     path: str = column()
     line: int = column("Line", "integer")
+
+
+def where(one: OfDevice) -> tuple[str, int | None, int | None, int | None]:
+    """What a row is of, as a key."""
+    return one.run, one.rank_id, one.device_id, one.process_id
+
+
+def device_words(one: OfDevice) -> Text:
+    """A device within a sentence."""
+    process = [] if one.process_id is None else [say("process {process}", process=one.process_id)]
+    if one.rank_id is not None:
+        return join(", ", [say("rank {rank}", rank=one.rank_id), *process])
+    if one.device_id is not None:
+        return join(", ", [say("device {device}", device=one.device_id), *process])
+    return process[0] if process else say("the device")
+
+
+def device_first(one: OfDevice) -> Text:
+    """A device at the begin of a sentence."""
+    if one.process_id is not None:
+        return say("Process {process}", process=one.process_id)
+    if one.rank_id is not None:
+        return say("Rank {rank}", rank=one.rank_id)
+    if one.device_id is not None:
+        return say("Device {device}", device=one.device_id)
+    return say("The device")
