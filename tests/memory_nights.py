@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from datetime import timedelta
 from pathlib import Path
 
 from captures import FIRST, QUIET, us, write_night
+from planted_snapshots import Allocator, snapshot_of
 
 MIB = 1 << 20
 Owners = Sequence[tuple[str, int]]
@@ -44,3 +46,16 @@ def write_memory_night(folder: Path, number: int, owners: Owners, *, rank: int =
     home = write_night(folder, number, QUIET, rank=rank)
     start = int((FIRST + timedelta(days=number)).timestamp()) * 1_000_000_000
     return write_memory(home, start, owners, before=100 * MIB, every_ns=every_ns)
+
+
+CACHE = [{"filename": "/job/vllm/v1/worker/gpu_model_runner.py", "line": 5, "name": "_allocate_kv_cache_tensors"}]
+LAYER = [{"filename": "/job/model.py", "line": 31, "name": "forward"}]
+
+
+def write_snapshot(path: Path, cache: int) -> Path:
+    """A snapshot of a server whose KV cache takes so many bytes beside 4 MiB of a layer."""
+    allocator = Allocator()
+    allocator.allocate(4 * MIB, LAYER)
+    allocator.allocate(cache, CACHE)
+    path.write_text(json.dumps(snapshot_of(allocator)))
+    return path

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from captures import QUIET, write_night
 from commandline import Cli
-from memory_nights import MIB, write_memory_night
+from memory_nights import MIB, write_memory_night, write_snapshot
 from stores import store_at_once
 
 from aoe_reports.history.detection.detector import detect_changes
@@ -49,6 +49,17 @@ def test_a_larger_peak_is_an_incident_that_names_its_owner(cli: Cli, nights: Cal
     row = rows["peak_allocated_bytes"]
     assert (row["scope"], row["unit"], row["better"], row["state"]) == ("memory", "bytes", "lower", "confirmed")
     assert (round(row["before"]), round(row["after"])) == (2100 * MIB + 512, 2230 * MIB + 512)
+
+
+def test_a_larger_peak_is_named_by_what_a_recording_says_it_is_for(cli: Cli, tmp_path: Path) -> None:
+    for number in range(NIGHTS):
+        home = write_night(tmp_path / "nights" / f"{number:02}", number, QUIET)
+        write_snapshot(home / "snapshot.json", (12 if number >= SINCE else 8) * MIB)
+    store_at_once([tmp_path / "nights"], tmp_path / "store", RecordOptions(workload="llm", hardware="910B"))
+    answer = cli("regressions", "--store", tmp_path / "store", "--format", "json").json
+    assert [one["title"] for one in answer["incidents"]] == [
+        "peak memory of llm, rank 0 +4.000 MiB (+33%): KV cache +4.000 MiB"
+    ]
 
 
 def test_a_kilobyte_more_is_no_change(cli: Cli, nights: Callable[[int], str]) -> None:

@@ -49,7 +49,7 @@ _FRAMEWORKS = {"torch_npu": "PTA", "mindspore": "MindSpore"}
 
 @record
 class MemoryFile:
-    """What one file records of memory: one recording for each device."""
+    """What one file records of memory: a recording for each device."""
 
     file: FoundFile
     recordings: tuple[MemoryRecording, ...]
@@ -96,7 +96,7 @@ def _of_recordings(capture: Capture, notes: Notes) -> Iterator[MemoryFile]:
     """Files that no profiler wrote, such as snapshots of PyTorch."""
     for file in capture.files:
         with notes.where_unreadable(file.path):
-            recordings = [replace(one, path=str(file.path)) for one in recordings_of(file)]
+            recordings = [replace(recording, path=str(file.path)) for recording in recordings_of(file)]
             notes.add(finding for recording in recordings for finding in recording.findings)
             events = sum(recording.events.num_rows for recording in recordings)
             samples = sum(recording.samples.num_rows for recording in recordings)
@@ -115,12 +115,12 @@ def _by_device(capture: Capture, file: FoundFile, data: TableData, read: Reader)
     devices = _devices_of(frame, only_device_of(file, capture))
     for number in distinct(devices).tolist():
         device = None if number == _NO_DEVICE else number
-        mine = devices == number
-        events, samples = read(frame if mine.all() else frame.filter(keep_where(mine)), file)
+        is_device = devices == number
+        events, samples = read(frame if is_device.all() else frame.filter(keep_where(is_device)), file)
         sums = [
-            pc.max(one[name]).as_py() or 0
-            for one in (events, samples)
-            for name in one.column_names
+            pc.max(rows[name]).as_py() or 0
+            for rows in (events, samples)
+            for name in rows.column_names
             if name.endswith("_bytes")
         ]
         refuse_impossible(file.path, integers(events["size_bytes"])[0], np.array(sums))
@@ -139,8 +139,8 @@ def _devices_of(frame: pa.Table, only: int | None) -> Ints:
     devices = np.full(frame.num_rows, _NO_DEVICE if only is None else only, dtype=np.int64)
     if "device" in frame.column_names:
         numbers, words = codes(frame["device"])
-        found = [None, *map(_NAME.fullmatch, words)]
-        named = np.array([_NO_DEVICE if match is None else int(match[1]) for match in found], dtype=np.int64)[numbers]
+        matches = [None, *map(_NAME.fullmatch, words)]
+        named = np.array([_NO_DEVICE if match is None else int(match[1]) for match in matches], dtype=np.int64)[numbers]
         devices = np.where(named == _NO_DEVICE, devices, named)
     if "device_id" in frame.column_names:
         numbers, known = integers(frame["device_id"])

@@ -16,7 +16,7 @@ NOTHING_MEASURED = RUNS.rule("nothing-measured", "error", "a capture without any
 STANDS_IN = RUNS.rule(
     "stands-in",
     "info",
-    "no table of tasks or steps (communication: no table of operators): another form is used instead",
+    "no table of tasks, steps or memory (communication: no table of operators): another form is used instead",
 )
 BANDWIDTH_MISMATCH = COMMUNICATION.rule(
     "bandwidth-mismatch",

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 from aoe_reports.engine.question import Unit
@@ -19,6 +21,7 @@ def find_runs(discovery: Discovery) -> list[tuple[Capture, ...]]:
     captures = [capture for capture in group_captures(discovery.files) if capture.measures]
     services = tuple(batches for one in service_captures(discovery) if (batches := _batches_of(one)).files)
     captures = [replace(one, services=services) for one in captures] if services else captures
+    captures = _with_recordings(captures, memory_captures(discovery))
     # what an analysis of a whole cluster wrote beside its ranks measures nothing itself
     return group_runs([capture for capture in captures if not capture.of_cluster] or captures)
 
@@ -31,6 +34,32 @@ def service_captures(discovery: Discovery) -> list[Capture]:
 def memory_captures(discovery: Discovery) -> list[Capture]:
     """Recordings of memory among the files found that no profiler made, such as snapshots of PyTorch."""
     return [capture for capture in group_captures(discovery.files) if capture.of_memory]
+
+
+def _with_recordings(captures: Sequence[Capture], recordings: Sequence[Capture]) -> list[Capture]:
+    """Captures with the recordings of memory in their folders; of folders that hold others, or several captures, the innermost that is one capture's."""
+    roots = Counter(capture.root for capture in captures)
+    innermost = {
+        recording.root: max((root for root in roots if recording.root.is_relative_to(root)), key=_depth, default=None)
+        for recording in recordings
+    }
+    return [
+        replace(capture, recordings=mine)
+        if roots[capture.root] == 1
+        and (
+            mine := tuple(one for one in recordings if innermost[one.root] == capture.root and _may_be_of(capture, one))
+        )
+        else capture
+        for capture in captures
+    ]
+
+
+def _depth(root: Path) -> int:
+    return len(root.parts)
+
+
+def _may_be_of(capture: Capture, recording: Capture) -> bool:
+    return recording.info.rank_id is None or capture.info.may_hold(recording.info.rank_id)
 
 
 def units_of_memory(discovery: Discovery, first: int) -> list[Unit]:

@@ -113,6 +113,8 @@ class Capture:
     """What profilers of services tell beside it: one of them may be the service that ran here."""
     of_memory: bool = False
     """Whether all here was recorded of memory alone, by something that is no profiler (`formats/memory_files`)."""
+    recordings: tuple[Capture, ...] = ()
+    """Recordings of memory that lie in its folder."""
     of_cluster: bool = False
     """Whether all here was computed from the captures of several ranks."""
     named_time: str | None = None

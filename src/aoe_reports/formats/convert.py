@@ -330,24 +330,24 @@ def _numbers_that_fit(column: pa.ChunkedArray) -> tuple[Floats, Mask]:
 def _exact_nanoseconds(column: pa.ChunkedArray, factor: int) -> tuple[pa.ChunkedArray, Mask]:
     """Text time stamps as exact integer nanoseconds: a float64 would lose the last digits."""
     trimmed = pc.utf8_trim_whitespace(column)
-    there = valid(column)
-    if (
-        column.null_count == 0
-        and factor == _MICROSECOND
-        and bits(pc.match_substring_regex(trimmed, _EXPORTED_STAMP)).all()
-    ):
+    if factor == _MICROSECOND and _all_match(trimmed, _EXPORTED_STAMP):
         # what every exporter writes: without the point it is the number of nanoseconds
         whole = pc.replace_substring(trimmed, ".", "").cast(pa.int64())
         return whole, np.zeros(len(column), dtype=bool)
-    plain = bits(pc.match_substring_regex(trimmed, _PLAIN_STAMP)) if not column.null_count else np.zeros(0, dtype=bool)
-    if column.null_count == 0 and plain.all() and factor <= _MICROSECOND:
+    if factor <= _MICROSECOND and _all_match(trimmed, _PLAIN_STAMP):
         # (Arrow's own cast is not asked about anything else: an exponent of nine digits ends the process)
         scaled = pc.multiply(trimmed.cast(pa.decimal128(26, 6)), pa.scalar(factor, pa.decimal128(10, 0)))
         return pc.round(scaled).cast(pa.int64()), np.zeros(len(column), dtype=bool)
+    there = valid(column)
     values = [nanoseconds(cell, factor) for cell in trimmed.to_pylist()]
     good = np.asarray([value is not None for value in values], dtype=bool)
     whole = np.asarray([value or 0 for value in values], dtype=np.int64)
     return column_of(whole, good), there & ~good
+
+
+def _all_match(column: pa.ChunkedArray, pattern: str) -> bool:
+    """Whether every text of a column that is there has a pattern."""
+    return bool(pc.all(pc.match_substring_regex(column, pattern), min_count=0).as_py())
 
 
 def nanoseconds(cell: str | None, factor: int) -> int | None:

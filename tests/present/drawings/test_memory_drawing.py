@@ -9,7 +9,7 @@ from xml.etree import ElementTree as ET
 import numpy as np
 import pytest
 
-from aoe_reports.model.pictures.memory import MemoryCurve, MemoryPart, MemoryPicture, MemoryStep
+from aoe_reports.model.pictures.memory import MemoryCurve, MemoryPicture, MemoryStep, OwnerBar
 from aoe_reports.model.texts import say
 from aoe_reports.present.drawings.memory import description_of_memory
 from aoe_reports.present.drawings.step import WIDTH
@@ -19,7 +19,7 @@ SVG = "{http://www.w3.org/2000/svg}"
 MIB = 1 << 20
 
 
-def picture(*parts: MemoryPart, **more: Any) -> MemoryPicture:
+def picture(*parts: OwnerBar, **more: Any) -> MemoryPicture:
     at, size = np.array([0, 500_000, 1_000_000]), np.array([10 * MIB, 40 * MIB, 20 * MIB])
     curves = (MemoryCurve("reserved", at, size + 8 * MIB), MemoryCurve("allocated", at, size))
     steps = (MemoryStep(7, 0, 500_000), MemoryStep(8, 500_000, 1_000_000))
@@ -46,7 +46,7 @@ def bars(root: ET.Element) -> list[float]:
 
 
 def test_the_bar_of_the_peak_is_as_wide_as_its_parts() -> None:
-    root = drawn(picture(MemoryPart("owner", "a", 30 * MIB), MemoryPart("before", "b", 10 * MIB)))
+    root = drawn(picture(OwnerBar("owner", "a", 30 * MIB), OwnerBar("before", "b", 10 * MIB)))
     assert bars(root) == pytest.approx([0.75 * WIDTH, 0.25 * WIDTH])
     assert "30.00 MiB, 75.0%" in texts(root)
     assert "peak 40.00 MiB at +500.0 us" in texts(root)
@@ -54,7 +54,7 @@ def test_the_bar_of_the_peak_is_as_wide_as_its_parts() -> None:
 
 
 def test_what_is_below_zero_is_named_and_takes_no_room() -> None:
-    root = drawn(picture(MemoryPart("owner", "a", 50 * MIB), MemoryPart("unexplained", "u", -10 * MIB)))
+    root = drawn(picture(OwnerBar("owner", "a", 50 * MIB), OwnerBar("unexplained", "u", -10 * MIB)))
     assert bars(root) == pytest.approx([WIDTH, 0])
     assert "-10.00 MiB, -25.0%" in texts(root)
 
@@ -67,12 +67,12 @@ def test_a_step_holds_its_size_until_the_next_sample() -> None:
         if one.attrib["class"] == "curve allocated" and "V" in one.attrib["d"]
     )
     assert path.count("V") == 2
-    assert path.startswith("M0.0 ")
+    assert path.startswith("M130.0 ")
     assert path.endswith(f"H{WIDTH:.1f}")
 
 
 def test_names_are_only_text() -> None:
-    root = drawn(picture(MemoryPart("owner", '<script>alert("1")</script>\x1b[31m', 40 * MIB)))
+    root = drawn(picture(OwnerBar("owner", '<script>alert("1")</script>\x1b[31m', 40 * MIB)))
     assert not [one for one in root.iter() if one.tag.endswith("script")]
     assert any("<script>" in text for text in texts(root))
 
@@ -84,7 +84,7 @@ def test_a_source_without_a_clock_has_no_times() -> None:
 
 
 def test_words_of_the_picture_name_the_peak_and_its_owners() -> None:
-    made = picture(MemoryPart("owner", "aten::mm", 40 * MIB))
+    made = picture(OwnerBar("owner", "aten::mm", 40 * MIB))
     assert str(description_of_memory(made)) == (
         "Memory over time; allocated: peak 40.00 MiB at +500.0 us. Held then by aten::mm: 40.00 MiB."
     )

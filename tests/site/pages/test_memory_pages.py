@@ -48,7 +48,7 @@ def test_a_run_names_its_peak_and_all_who_held_it(site: Path) -> None:
     assert sum(owner["size_bytes"] for owner in memory["owners"]) == memory["peak_bytes"]
     text = page.read_text(encoding="utf-8")
     section = text.partition('id="h-memory"')[2].partition("</section>")[0]
-    assert "Rank 0 peaks highest: 3.090 GiB allocated (PTA)." in section
+    assert "Rank 0 has the highest peak: 3.090 GiB allocated (PTA)." in section
     assert HOSTILE not in section
     widths = [float(width) for width in re.findall(r'<rect class="part-[\w-]+" x="[\d.]+" width="([\d.]+)"', section)]
     assert sum(widths) == pytest.approx(1000, abs=3)

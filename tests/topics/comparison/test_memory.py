@@ -16,6 +16,7 @@ from memory_nights import MIB, write_memory_night
 
 from aoe_reports.model.topics.memory import DeviceMemory, Owner
 from aoe_reports.topics.comparison.memory import ComparedMemory, compare_memory
+from aoe_reports.topics.comparison.memory_words import with_memory
 
 OWNERS = st.lists(
     st.builds(
@@ -34,7 +35,9 @@ OWNERS = st.lists(
 
 
 def compared(before: list[DeviceMemory], after: list[DeviceMemory], top: int = 20) -> ComparedMemory:
-    sides = [SimpleNamespace(label=label, memory=memory) for label, memory in (("a", before), ("b", after))]
+    sides = [
+        SimpleNamespace(label=label, memory=memory, of_memory=False) for label, memory in (("a", before), ("b", after))
+    ]
     return compare_memory(sides[0], [sides[1]], top, [])
 
 
@@ -60,6 +63,15 @@ def test_owners_are_those_of_the_ranks_with_the_largest_and_the_median_peak(rank
 
 def test_peaks_of_different_components_are_not_compared() -> None:
     assert compared([a_device([an_owner(1)])], [a_device([an_owner(2)], component="PTA+GE")]) == ComparedMemory([], [])
+
+
+def test_reserved_memory_is_compared_without_owners() -> None:
+    before, after = ([a_device(peak=size, measure="reserved", component="APP")] for size in (100, 150))
+    found = compared(before, after)
+    assert [(peak.measure, peak.difference_bytes) for peak in found.peaks] == [("reserved", 50)]
+    assert not found.parts
+    assert with_memory("", found).startswith("Peak reserved memory on rank 0: ")
+    assert compared([a_device([an_owner(100)], component="APP")], after) == ComparedMemory([], [])
 
 
 @pytest.fixture(scope="module")
@@ -92,7 +104,7 @@ def test_nothing_is_said_of_memory_where_it_is_the_same_or_not_recorded(
     for pair in ([runs[0], same], [without, runs[1]], [runs[1], without]):
         text = cli(command, *pair, "--force").out
         assert "Peak memory" not in text
-        assert "Who holds" not in text
+        assert "by owner" not in text
 
 
 def test_a_damaged_table_of_memory_is_a_warning_and_times_are_compared(

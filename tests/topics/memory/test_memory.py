@@ -84,8 +84,77 @@ def test_the_first_sentence_answers(cli: Cli) -> None:
     first = cli("memory", TRAINING).out.splitlines()[0]
     assert first == (
         "Rank 1 peaks at 534.0 MiB in step 14: 54% held since before the recording, 18% aten::mm, 11% aten::addmm; "
-        "556.0 MiB is reserved. aten::clone keeps 4.000 MiB more each step, from step 10 to 20."
+        "556.0 MiB is reserved. aten::clone retains 4.000 MiB per step (rank 0, steps 10 to 20)."
     )
+
+
+def test_what_to_do_has_leaks_first_then_the_most_bytes(cli: Cli) -> None:
+    found = cli("memory", TRAINING, "--format", "json").json
+    leak, *others = found["actions"]
+    assert (leak["topic"], leak["size_bytes"]) == ("leak", 11 * LEAK)
+    sizes = [row["size_bytes"] for row in others]
+    assert sizes == sorted(sizes, reverse=True)
+    assert len(others) <= 2
+    assert others[0]["topic"] == "before"
+    assert "What is usually done" in cli("memory", TRAINING).out
+
+
+def test_an_allocation_that_failed_leads(cli: Cli) -> None:
+    snapshot = FIXTURES / "memory" / "invalid" / "memory-exhausted"
+    out = cli("memory", snapshot).out
+    assert out.startswith("Allocation of ")
+    assert "Growth is not known: no steps with times are recorded; profile at least 6 steps with prof.step()." in out
+
+
+@pytest.mark.parametrize(
+    ("option", "said"),
+    [(("--step", 99), "steps here: 10-21 (step 99)"), (("--device", 5), "devices here: 0-1 (device 5)")],
+)
+def test_what_is_here_is_said_where_nothing_is_found(cli: Cli, option: tuple[str, int], said: str) -> None:
+    assert said in cli("memory", TRAINING, *option).err
+
+
+def test_few_steps_tell_nothing_of_growth(cli: Cli, tmp_path: Path) -> None:
+    target = tmp_path / "rank0_ascend_pt"
+    shutil.copytree(TRAINING / "rank0_ascend_pt", target)
+    trace = next(target.rglob("trace_view.json"))
+    for step in STEPS[5:]:
+        trace.write_text(trace.read_text().replace(f'"ProfilerStep#{step}"', '"other"'))
+    assert "Growth is not known: fewer than 6 steps are recorded" in cli("memory", tmp_path).out
+
+
+def test_owners_are_not_named_where_allocations_contradict_the_sum(cli: Cli, tmp_path: Path) -> None:
+    """The sums of memory_record are a thousand times too large, as in another unit."""
+    target = tmp_path / "rank0_ascend_pt"
+    shutil.copytree(TRAINING / "rank0_ascend_pt", target)
+    records = next(target.rglob("memory_record.csv"))
+    rows = list(csv.DictReader(io.StringIO(records.read_text())))
+    with records.open("w", newline="") as file:
+        writer = csv.DictWriter(file, rows[0].keys())
+        writer.writeheader()
+        for row in rows:
+            row["Total Allocated(MB)"] = str(1000 * float(row["Total Allocated(MB)"] or 0))
+            writer.writerow(row)
+    first = cli("memory", tmp_path).out.splitlines()[0]
+    assert "Its owners are not named: recorded allocations explain" in first
+    assert "aten::mm" not in first
+    assert {row["share"] for row in cli("memory", tmp_path, "--format", "json").json["rows"]} == {None}
+
+
+def test_of_many_ranks_the_one_that_leaks_is_named_and_growth_of_all_is_shown(cli: Cli, tmp_path: Path) -> None:
+    for rank in range(5):
+        target = tmp_path / f"rank{rank}_ascend_pt"
+        shutil.copytree(TRAINING / f"rank{rank == 3:d}_ascend_pt", target)
+        for info in target.glob("profiler_info_*.json"):
+            info.unlink()
+        (target / f"profiler_info_{rank}.json").write_text(f'{{"rank_id": {rank}}}')
+    out = cli("memory", tmp_path).out
+    growth = out.split("What grows from step to step")[1].split("\n\n")[0]
+    assert [f"\n   {rank} " in growth for rank in range(5)] == [True] * 5
+    open_ends = [
+        row for row in cli("memory", tmp_path, "--format", "json").json["findings"] if row["rule"] == "memory-open"
+    ]
+    assert len(open_ends) <= 2
 
 
 def test_what_grows_is_what_was_planted(cli: Cli) -> None:
@@ -240,7 +309,9 @@ def test_logs_and_recordings_of_others_stand_beside_captures(cli: Cli) -> None:
     found = cli("memory", logs, "--format", "json").json
     assert {Path(row["path"]).name for row in found["statements"]} == {"vllm.log", "sglang.log"}
     assert not found["devices"]
-    assert cli("memory", logs).out.startswith("By its logs: 15.25 GiB of weights, 37.00 GiB of KV cache, ")
+    assert cli("memory", logs).out.startswith(
+        "Allocation of 1.500 GiB failed: 1.250 GiB left on the device (1 more failed). By its logs: 15.25 GiB of weights, 37.00 GiB of KV cache."
+    )
     every = cli("memory", FIXTURES / "memory", "--format", "json").json
     assert {row["component"] for row in every["devices"]} >= {"PTA+GE", "PTA", "MINDSPORE"}
     for device in every["devices"]:

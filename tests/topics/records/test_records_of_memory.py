@@ -12,21 +12,19 @@ from commandline import Cli
 from hypothesis import given
 from hypothesis import strategies as st
 from memory_devices import a_device, an_owner
-from memory_nights import MIB, write_memory_night
+from memory_nights import MIB, write_memory_night, write_snapshot
 
-from aoe_reports.model.topics.memory import Growth
+from aoe_reports.model.topics.memory import DeviceMemory, Growth
 from aoe_reports.rules.schema import schema_errors
-from aoe_reports.topics.memory.gains import MIN_STEPS
-from aoe_reports.topics.memory.measured import MeasuredMemory
 from aoe_reports.topics.records.context import RunContext
 from aoe_reports.topics.records.from_memory import MAX_OWNERS, OWNERS, records_from_memory
 from aoe_reports.topics.records.over_ranks import over_ranks
 
 
-def memory(sizes: list[int], rank: int = 0, steps: int = 0, **parts: Any) -> MeasuredMemory:
+def memory(sizes: list[int], rank: int = 0, **parts: Any) -> DeviceMemory:
     """A device with so many owners."""
     owners = [an_owner(size, f"op{number}") for number, size in enumerate(sizes)]
-    return MeasuredMemory(a_device(owners, rank, **parts), steps)
+    return a_device(owners, rank, **parts)
 
 
 CONTEXT = RunContext("20260101T000000-00000000", 1_767_225_600_000_000_000, model="net", source="msprof")
@@ -97,27 +95,26 @@ def test_growth_of_all_ranks_is_the_largest_of_any() -> None:
         component="PTA",
         owner=None,
         meaning="leak",
-        total_bytes=1_200_000_000,
+        total_bytes=10**9,
         bytes_per_step=1e8,
         low=1e8,
         high=1e8,
         first_step=1,
         last_step=12,
     )
-    devices = [memory([size], rank, 12, growth=(leak,) if rank == 2 else ()) for rank, size in enumerate((50, 90, 70))]
+    devices = [memory([size], rank, growth=(leak,) if rank == 2 else ()) for rank, size in enumerate((50, 90, 70))]
     (found,), _ = over_ranks([*records_from_memory(CONTEXT, devices)], 2)
     assert found.metrics["growth_bytes_per_step"] == {"value": 1e8, "unit": "bytes/step", "better": "lower"}
     assert (found.metrics["largest_rank"], found.metrics["growth_rank"]) == (1, 2)
 
 
-@pytest.mark.parametrize("steps", [0, MIN_STEPS])
-def test_growth_is_not_stated_of_too_few_steps(steps: int) -> None:
-    (record,) = records_from_memory(CONTEXT, [memory([1], steps=steps)])
+def test_growth_is_not_stated_where_it_could_not_be_judged() -> None:
+    (record,) = records_from_memory(CONTEXT, [memory([1], growth_not_judged="few steps")])
     assert "growth_bytes_per_step" not in record.metrics
 
 
 def test_a_peak_of_reserved_memory_is_no_peak_of_allocated_memory() -> None:
-    devices = [memory([], rank, 12, peak=size, measure="reserved") for rank, size in enumerate((50, 90, 70))]
+    devices = [memory([], rank, peak=size, measure="reserved") for rank, size in enumerate((50, 90, 70))]
     records = [*records_from_memory(CONTEXT, devices)]
     assert {name for record in records for name in record.metrics} == {"peak_reserved_bytes", "peak_pool", OWNERS}
     (found,), _ = over_ranks(records, 2)
@@ -157,3 +154,36 @@ def test_growth_is_not_stated_of_steps_that_memory_was_not_recorded_in(
     records = [json.loads(line) for line in cli("ingest", "--dry-run", tmp_path, "--workload", "net").out.splitlines()]
     (found,) = [one["metrics"] for one in records if one["workload"] == "net/memory"]
     assert "growth_bytes_per_step" not in found
+
+
+def memory_of_night(cli: Cli, folder: Path) -> tuple[list[Any], set[str]]:
+    """(the metrics of the records of memory, the findings that name another form)."""
+    ended = cli("ingest", "--dry-run", folder, "--workload", "net")
+    records = [json.loads(line) for line in ended.out.splitlines()]
+    return [one["metrics"] for one in records if one["workload"] == "net/memory"], set(ended.err.splitlines())
+
+
+def test_a_recording_in_the_folder_of_a_capture_is_its_memory(cli: Cli, tmp_path: Path) -> None:
+    home = captures.write_night(tmp_path, 0, captures.QUIET)
+    write_snapshot(home / "snapshot.json", 8 * MIB)
+    (found,), said = memory_of_night(cli, tmp_path)
+    kinds = {owner.get("kind"): owner["bytes"] for owner in found[OWNERS]}
+    assert kinds == {"kv_cache": 8 * MIB, None: 4 * MIB}
+    assert any("no table of memory here; snapshot.json is used instead" in line for line in said)
+
+
+@pytest.mark.parametrize("name", ["snapshot_rank3.json", "two"])
+def test_a_recording_of_another_rank_and_several_are_not_used(cli: Cli, tmp_path: Path, name: str) -> None:
+    home = captures.write_night(tmp_path, 0, captures.QUIET)
+    names = ["snapshot_a.json", "snapshot_b.json"] if name == "two" else [name]
+    for one in names:
+        write_snapshot(home / one, 8 * MIB)
+    found, said = memory_of_night(cli, tmp_path)
+    assert not found
+    assert any("none is used" in line for line in said) == (name == "two")
+
+
+def test_tables_of_memory_count_before_a_recording(cli: Cli, tmp_path: Path) -> None:
+    write_snapshot(write_memory_night(tmp_path, 0, [("cache", MIB)]) / "snapshot.json", 8 * MIB)
+    (found,), _ = memory_of_night(cli, tmp_path)
+    assert found["peak_allocated_bytes"]["value"] == 101 * MIB

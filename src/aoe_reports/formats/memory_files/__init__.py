@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def recordings_of(file: FoundFile) -> list[MemoryRecording]:
-    """What a file of one of these kinds records, one for each device; raises ReadError where it cannot be read at all."""
+    """What a file of one of these kinds records, a recording for each device; raises ReadError where it cannot be read at all."""
     if file.name.kind == SNAPSHOT:
         from aoe_reports.formats.memory_files.snapshot import read_snapshot  # noqa: PLC0415 -- to know a file takes no pyarrow
 
@@ -36,5 +36,5 @@ def statements_of(file: FoundFile) -> list[Statement]:
 
 
 def states_memory(file: FoundFile) -> bool:
-    """Whether a file may be asked for statements: a log, also one that is read for the results of a benchmark, too."""
+    """Whether a file may be asked for statements: a log, also where it is read for the results of a benchmark."""
     return file.name.kind == LOG or (file.name.kind == "record" and file.name.form == "txt")

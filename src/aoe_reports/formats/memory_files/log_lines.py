@@ -32,7 +32,7 @@ _COUNT = r"([\d,]+)"
 
 @dataclass(frozen=True, slots=True)
 class _Line:
-    """One kind of line: what stands before it is found by `words`, then each value by its own pattern."""
+    """A kind of line: `words` occur in it, and each value has a pattern of its own."""
 
     words: str
     values: tuple[tuple[str, re.Pattern[str]], ...]
@@ -88,21 +88,21 @@ _RANK = re.compile(r"\[rank(\d{1,6})\]|\brank=(\d{1,6})\b|Worker_TP(\d{1,6})(?![
 
 def read_statements(file: FoundFile) -> list[Statement]:
     """What the lines of a log say; at most MAX_STATEMENTS."""
-    found: list[Statement] = []
+    statements: list[Statement] = []
     try:
         for number, line in _lines(file.path):
-            found += _of_line(line, str(file.path), number)
-            if len(found) >= MAX_STATEMENTS:
+            statements += _of_line(line, str(file.path), number)
+            if len(statements) >= MAX_STATEMENTS:
                 break
     except OSError as error:
         raise ReadError(
             file.path, of_the_system(error.strerror or str(error)), say("a readable log was expected")
         ) from error
-    return found[:MAX_STATEMENTS]
+    return statements[:MAX_STATEMENTS]
 
 
 def _lines(path: Path) -> Iterator[tuple[int, str]]:
-    """(number, text) of the lines that may say something; of a long one the beginning."""
+    """(number, text) of the lines that may say something; of a long line the beginning."""
     words = tuple(line.words.encode() for line in _LINES)
     with path.open("rb") as file:
         number = 0
@@ -117,21 +117,21 @@ def _lines(path: Path) -> Iterator[tuple[int, str]]:
 def _of_line(text: str, path: str, number: int) -> Iterator[Statement]:
     rank = _RANK.search(text)
     rank_id = next((int(group) for group in rank.groups() if group), None) if rank else None
-    told: dict[str, float] = {}
+    stated: dict[str, float] = {}
     for line in _LINES:
         if line.words in text:
-            told |= {name: value for name, pattern in line.values if (value := _value(pattern, text)) is not None}
-    keys, values = told.pop("kv_cache_keys_bytes", None), told.pop("kv_cache_values_bytes", None)
+            stated |= {name: value for name, pattern in line.values if (value := _value(pattern, text)) is not None}
+    keys, values = stated.pop("kv_cache_keys_bytes", None), stated.pop("kv_cache_values_bytes", None)
     if keys is not None and values is not None:
-        told["kv_cache_bytes"] = keys + values
-    for name, value in told.items():
+        stated["kv_cache_bytes"] = keys + values
+    for name, value in stated.items():
         yield Statement(rank_id=rank_id, name=name, value=value, path=path, line=number)
 
 
 def _value(pattern: re.Pattern[str], text: str) -> float | None:
-    """The number that a line tells, in bytes where it has a unit."""
-    found = pattern.search(text)
-    groups = [group for group in found.groups() if group is not None] if found else []
+    """The number in a line, in bytes where it has a unit."""
+    match = pattern.search(text)
+    groups = [group for group in match.groups() if group is not None] if match else []
     if not groups or not any(digit.isdigit() for digit in groups[0]):
         return None
     number = float(groups[0].replace(",", "")[:30])

@@ -1,4 +1,4 @@
-"""The kinds of these files, and what their names tell."""
+"""The kinds of these files, and what their names say."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ _RANK = re.compile(r"rank[-_]?(?P<rank>\d{1,6})(?!\d)", re.ASCII | re.IGNORECASE
 
 def parse_name(name: str, folder: str) -> FileName | None:
     """`memscope_dump_20260101000000.csv`, `rank_0/memory_block.csv`; a snapshot and a log are called as users please."""
-    if (found := _MEMSCOPE.match(name)) is not None:
-        form: Form = "db" if found["form"] == "db" else "csv"
-        return FileName(MEMSCOPE, form, MSMEMSCOPE, time=found["time"], rank_id=rank_in(folder))
+    if (match := _MEMSCOPE.match(name)) is not None:
+        form: Form = "db" if match["form"] == "db" else "csv"
+        return FileName(MEMSCOPE, form, MSMEMSCOPE, time=match["time"], rank_id=rank_in(folder))
     if name == "memory_block.csv":
         return FileName(TRACKER, "csv", MINDSPORE, rank_id=rank_in(folder))
     return None
@@ -46,12 +46,12 @@ def is_snapshot(head: str, mark: str = "") -> bool:
 
 
 def snapshot_name(name: str, form: Form) -> FileName:
-    """What the name of a snapshot tells."""
+    """What the name of a snapshot says."""
     return FileName(SNAPSHOT, form, TORCH, rank_id=rank_in(name))
 
 
 def log_name(name: str) -> FileName:
-    """What the name of a log tells."""
+    """What the name of a log says."""
     return FileName(LOG, "txt", SERVER, rank_id=rank_in(name))
 
 
@@ -61,6 +61,6 @@ def is_memory_log(text: bytes) -> bool:
 
 
 def rank_in(name: str) -> int | None:
-    """The rank that a name of a file or a folder tells: `snapshot_rank3.pickle`, `rank_3`."""
-    found = _RANK.search(name)
-    return int(found["rank"]) if found else None
+    """The rank in the name of a file or a folder: `snapshot_rank3.pickle`, `rank_3`."""
+    match = _RANK.search(name)
+    return int(match["rank"]) if match else None

@@ -34,10 +34,10 @@ from aoe_reports.model.arrays.columns import Ints
 from aoe_reports.model.errors import ReadError
 from aoe_reports.model.findings import EXAMPLES_PER_RULE, Finding
 from aoe_reports.model.texts import Text, say
-from aoe_reports.model.topics.memory import MemoryRecording
+from aoe_reports.model.topics.memory import FailedAllocation, MemoryRecording
 
 MAX_BYTES = 512 << 20
-"""A larger pickle is not read: in memory it takes ten times its size."""
+"""A larger pickle is not read: in memory it takes some 20 times its size (42 MiB with 400,000 entries: 820 MiB)."""
 _BYTES_PER_ENTRY = 12
 """No entry of a history or of the blocks takes less in a file; lists that stand in many places would seem to hold more."""
 _FEW_BYTES = 4096
@@ -83,10 +83,10 @@ def read_snapshot(file: FoundFile) -> list[MemoryRecording]:
     histories = reading.histories(traces)
     recordings, first = [], 1
     for device in sorted(blocks.keys() | histories.keys()):
-        trace, mine = histories.get(device, []), blocks.get(device, _Blocks())
-        if trace or mine.reserved:
-            recordings.append(reading.recording(device, trace, mine, first))
-        first += len(trace) + len(mine.addresses)
+        trace, blocks_of_device = histories.get(device, []), blocks.get(device, _Blocks())
+        if trace or blocks_of_device.reserved:
+            recordings.append(reading.recording(device, trace, blocks_of_device, first))
+        first += len(trace) + len(blocks_of_device.addresses)
     return recordings or reading.nothing()
 
 
@@ -124,20 +124,20 @@ def _refused(file: FoundFile, why: Text) -> ReadError:
 
 
 def _list_in(value: Any, key: str) -> list[Any]:
-    found = value.get(key) if isinstance(value, dict) else None
-    return found if isinstance(found, list) else []
+    value_of_key = value.get(key) if isinstance(value, dict) else None
+    return value_of_key if isinstance(value_of_key, list) else []
 
 
 def _size_in(value: Any, key: str) -> int | None:
     """A size, or a time in us; None for what is none."""
-    found = value.get(key) if isinstance(value, dict) else None
-    return found if type(found) is int and 0 <= found < _MOST else None
+    value_of_key = value.get(key) if isinstance(value, dict) else None
+    return value_of_key if type(value_of_key) is int and 0 <= value_of_key < _MOST else None
 
 
 def _address_in(value: Any, key: str) -> int | None:
     """An address, or a stream, which PyTorch writes as signed numbers of 64 bits; None for what is none."""
-    found = value.get(key) if isinstance(value, dict) else None
-    return found if type(found) is int and -(2**62) <= found < 2**62 else None
+    value_of_key = value.get(key) if isinstance(value, dict) else None
+    return value_of_key if type(value_of_key) is int and -(2**62) <= value_of_key < 2**62 else None
 
 
 def _state_of(block: Any) -> int | None:
@@ -180,7 +180,7 @@ class _History:
     """How many entries its list has, usable or not."""
     has_clock: bool = True
     exhausted: list[tuple[int, int, Mapping[str, Any]]] = field(default_factory=list)
-    """Entries that tell of an allocation that failed, each with its place and the number of usable entries before it."""
+    """Entries on an allocation that failed, each with its place and the number of usable entries before it."""
 
 
 def _ints(values: Sequence[int]) -> Ints:
@@ -189,7 +189,7 @@ def _ints(values: Sequence[int]) -> Ints:
 
 
 class _Reading:
-    """What is found while one snapshot is read."""
+    """Reads one snapshot, and keeps what is wrong with it."""
 
     def __init__(self, file: FoundFile, findings: list[Finding]) -> None:
         self._file = file
@@ -206,15 +206,15 @@ class _Reading:
 
     def blocks(self, segments: Sequence[Any]) -> dict[int, _Blocks]:
         """The blocks of each device."""
-        found: dict[int, _Blocks] = {}
+        by_device: dict[int, _Blocks] = {}
         for number, segment in enumerate(segments):
             pointer = f"/segments/{number}"
             device = _size_in(segment, "device")
             if device is None or _size_in(segment, "total_size") is None:
                 self.wrong(pointer, say("expected a segment with device and total_size"))
             else:
-                self._add_segment(found.setdefault(device, _Blocks()), segment, pointer)
-        return found
+                self._add_segment(by_device.setdefault(device, _Blocks()), segment, pointer)
+        return by_device
 
     def histories(self, traces: Sequence[Any]) -> dict[int, Sequence[Any]]:
         """The entries of each device that has any."""
@@ -225,8 +225,8 @@ class _Reading:
 
     def nothing(self) -> list[MemoryRecording]:
         """What is wrong with a snapshot that says nothing of any device; a recording without an event has it."""
-        found = tuple(self._findings)
-        return [replace(nothing_recorded(self._file, _SOURCE), findings=found)] if found else []
+        wrong = tuple(self._findings)
+        return [replace(nothing_recorded(self._file, _SOURCE), findings=wrong)] if wrong else []
 
     def _add_segment(self, into: _Blocks, segment: Mapping[str, Any], pointer: str) -> None:
         into.reserved += segment["total_size"]
@@ -254,32 +254,32 @@ class _Reading:
 
     def history(self, device: int, trace: Sequence[Any]) -> _History:
         """The entries of one device that can be used."""
-        found = _History(length=len(trace))
+        history = _History(length=len(trace))
         for place, entry in enumerate(trace):
             action = entry.get("action") if isinstance(entry, dict) else None
             number = _NUMBERS.get(action) if isinstance(action, str) else None
             if number is None:
-                self._other(device, place, entry, found)
+                self._other(device, place, entry, history)
                 continue
             address, size, time = _address_in(entry, "addr"), _size_in(entry, "size"), _size_in(entry, "time_us")
             if address is None or size is None:
                 self.wrong(f"/device_traces/{device}/{place}", say("expected addr and size"))
                 continue
-            found.has_clock = found.has_clock and time is not None
-            found.actions.append(number)
-            found.addresses.append(address)
-            found.sizes.append(size)
-            found.streams.append(_address_in(entry, "stream") or 0)
-            found.times.append((time or 0) * 1000)
-            found.stacks.append(self._stacks.number(entry.get("frames")) if number == _ALLOC else -1)
-            found.places.append(place + 1)
-        return found
+            history.has_clock = history.has_clock and time is not None
+            history.actions.append(number)
+            history.addresses.append(address)
+            history.sizes.append(size)
+            history.streams.append(_address_in(entry, "stream") or 0)
+            history.times.append((time or 0) * 1000)
+            history.stacks.append(self._stacks.number(entry.get("frames")) if number == _ALLOC else -1)
+            history.places.append(place + 1)
+        return history
 
-    def _other(self, device: int, place: int, entry: Any, found: _History) -> None:
+    def _other(self, device: int, place: int, entry: Any, history: _History) -> None:
         """An entry that neither allocates nor releases."""
         action = entry.get("action") if isinstance(entry, dict) else None
         if action == "oom":
-            found.exhausted.append((place, len(found.actions), entry))
+            history.exhausted.append((place, len(history.actions), entry))
         elif action != "snapshot":
             self.wrong(
                 f"/device_traces/{device}/{place}",
@@ -301,7 +301,7 @@ class _Reading:
             more = say("and {count} more of this kind", count=self._wrong - EXAMPLES_PER_RULE)
             self._findings.append(MEMORY_ENTRY.found(self._path, more))
         self._wrong = 0
-        found, self._findings = tuple(self._findings), []
+        findings, self._findings = tuple(self._findings), []
         return MemoryRecording(
             rank_id=self._file.name.rank_id,
             device_id=device,
@@ -310,7 +310,8 @@ class _Reading:
             samples=replay.samples(),
             unusable_bytes=blocks.unusable,
             has_clock=history.has_clock,
-            findings=found,
+            failed=tuple(failed for _, failed in self._failed(history, replay)),
+            findings=findings,
         )
 
     def _said(self, device: int, history: _History, replay: _Replay) -> Iterator[Finding]:
@@ -334,18 +335,35 @@ class _Reading:
         yield from self._exhausted(history, replay, pointer)
 
     def _exhausted(self, history: _History, replay: _Replay, pointer: str) -> Iterator[Finding]:
-        for place, before, entry in history.exhausted[:EXAMPLES_PER_RULE]:
-            asked, free = _size_in(entry, "size"), _size_in(entry, "device_free")
-            allocated, reserved = replay.at(before)
+        for place, failed in self._failed(history, replay):
             message = say(
                 "out of memory: {asked} bytes were asked for; {reserved:,} were reserved, {allocated:,} of them allocated, and the device "
                 "had {free} left",
-                asked="?" if asked is None else f"{asked:,}",
-                free="?" if free is None else f"{free:,}",
-                allocated=allocated,
-                reserved=reserved,
+                asked=_or_unknown(failed.size_bytes),
+                free=_or_unknown(failed.free_bytes),
+                allocated=failed.allocated_bytes,
+                reserved=failed.reserved_bytes,
             )
             yield MEMORY_EXHAUSTED.found(self._path, message, pointer=f"{pointer}/{place}")
+
+    @staticmethod
+    def _failed(history: _History, replay: _Replay) -> Iterator[tuple[int, FailedAllocation]]:
+        """(place, what is known) of allocations that failed."""
+        for place, before, entry in history.exhausted[:EXAMPLES_PER_RULE]:
+            allocated, reserved = replay.at(before)
+            yield (
+                place,
+                FailedAllocation(
+                    size_bytes=_size_in(entry, "size"),
+                    reserved_bytes=reserved,
+                    allocated_bytes=allocated,
+                    free_bytes=_size_in(entry, "device_free"),
+                ),
+            )
+
+
+def _or_unknown(size: int | None) -> str:
+    return "?" if size is None else f"{size:,}"
 
 
 class _Replay:
@@ -367,7 +385,7 @@ class _Replay:
         self._reserved = _backwards(blocks.reserved, self._changes((_TAKE, _MAP), (_GIVE, _UNMAP)))
 
     def _releasing(self) -> int:
-        """What releases: PyTorch can be told to leave `free_requested` out (`skip_actions`)."""
+        """What releases: PyTorch leaves `free_requested` out where `skip_actions` says so."""
         if (self._actions == _RELEASE).any() or not (self._pairs(_COMPLETE).releases >= 0).any():
             return _RELEASE
         return _COMPLETE
@@ -377,9 +395,9 @@ class _Replay:
 
     def _pairs(self, release: int) -> Pairs:
         rows = self._rows(release)
-        found = paired(self._addresses[rows], self._actions[rows] == _ALLOC)
-        ends = np.where(found.releases >= 0, rows[found.releases], -1) if len(rows) else found.releases
-        return Pairs(rows[found.allocations], ends, rows[found.older], rows[found.reused], rows[found.repeated])
+        pairs = paired(self._addresses[rows], self._actions[rows] == _ALLOC)
+        ends = np.where(pairs.releases >= 0, rows[pairs.releases], -1) if len(rows) else pairs.releases
+        return Pairs(rows[pairs.allocations], ends, rows[pairs.older], rows[pairs.reused], rows[pairs.repeated])
 
     def _in_use(self) -> Ints:
         rows = self._rows(self._release)
@@ -408,8 +426,8 @@ class _Replay:
     def contradictions(self) -> list[tuple[int, Text]]:
         """(number of the entry in its list, what is wrong) of addresses that are allocated or released twice."""
         said = ((self._released.reused, _REUSED), (self._released.repeated, _REPEATED))
-        found = [(int(self._places[row]), what) for rows, what in said for row in rows]
-        return sorted(found, key=lambda one: one[0])
+        contradictions = [(int(self._places[row]), what) for rows, what in said for row in rows]
+        return sorted(contradictions, key=lambda contradiction: contradiction[0])
 
     def unequal_sums(self) -> Iterator[Text]:
         """What does not add up."""
@@ -489,6 +507,6 @@ _REPEATED = say("it releases an address that is not in use")
 
 
 def _backwards(end: int, changes: Ints) -> Ints:
-    """The sum after each change, of which the last is `end`."""
+    """The sum after each change; the last sum is `end`."""
     sums = np.cumsum(changes, dtype=np.int64)
     return sums + (end - int(sums[-1])) if len(sums) else sums

@@ -1,4 +1,4 @@
-"""Stacks of a memory snapshot: as text, with whom the memory was allocated for and what it holds, where frames tell."""
+"""Stacks of a memory snapshot: as text, with whom the memory was allocated for and what it holds, where frames show it."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from aoe_reports.model.topics.memory import Kind
 MAX_FRAMES = 64
 _MAX_NAME, _MAX_STACK = 200, 4000
 _PYTHON = re.compile(r"\.py$")
-_LIBRARY = re.compile(r"(?:^|/)(?:torch|torch_npu)/|^<")
-"""Files that allocate for others."""
+_LIBRARY = re.compile(r"(?:^|/)(?:torch|torch_npu)/|(?:^|/)lib/python3[.\d]*/(?!(?:site|dist)-packages/)|^<")
+"""Files that allocate for others: of PyTorch, and of Python itself."""
 _OPERATOR = re.compile(r"at::_ops::(\w+)::(?:call|redispatch)")
-"""A frame of C++ (`stacks="all"`) that tells which operator of PyTorch ran."""
+"""A frame of C++ (`stacks="all"`) that shows which operator of PyTorch ran."""
 _MAKES_EMPTY = re.compile(r"^(?:new_)?empty|^resize_|^to$|^_to_copy$")
 """Operators that others call for their memory."""
 
@@ -89,14 +89,14 @@ class Stacks:
 
 def _usable(frames: Sequence[Any]) -> list[_Frame]:
     """(file, line, function) of the innermost frames that say all three."""
-    found = []
+    usable = []
     for frame in frames[:MAX_FRAMES]:
         if not isinstance(frame, dict):
             continue
         file, line, name = frame.get("filename"), frame.get("line"), frame.get("name")
         if isinstance(file, str) and type(line) is int and isinstance(name, str):
-            found.append((file[-_MAX_NAME:], line, name[:_MAX_NAME]))
-    return found
+            usable.append((file[-_MAX_NAME:], line, name[:_MAX_NAME]))
+    return usable
 
 
 def _shown(frame: _Frame) -> str:
@@ -104,13 +104,13 @@ def _shown(frame: _Frame) -> str:
 
 
 def _owner_of(frames: Sequence[_Frame]) -> str | None:
-    """The operator of PyTorch where frames of C++ tell it, else the innermost function that is not of PyTorch."""
-    operators = [found[1] for _, _, name in frames if (found := _OPERATOR.search(name))]
+    """The operator of PyTorch where frames of C++ show it, else the innermost function that is neither of PyTorch nor of Python."""
+    operators = [match[1] for _, _, name in frames if (match := _OPERATOR.search(name))]
     if operators:
         return next((f"aten::{name}" for name in operators if not _MAKES_EMPTY.search(name)), f"aten::{operators[0]}")
     own = (frame for frame in frames if _PYTHON.search(frame[0]) and not _LIBRARY.search(frame[0]))
-    found_frame = next(own, None)
-    return None if found_frame is None else f"{found_frame[0].rpartition('/')[2]} ({found_frame[1]}): {found_frame[2]}"
+    innermost = next(own, None)
+    return None if innermost is None else f"{innermost[0].rpartition('/')[2]} ({innermost[1]}): {innermost[2]}"
 
 
 def _kind_of(shown: Sequence[str]) -> Kind | None:

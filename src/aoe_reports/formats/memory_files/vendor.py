@@ -1,4 +1,4 @@
-"""Recordings of memory: they tell of no tasks, steps or timelines of a device, and are no runs by themselves."""
+"""Recordings of memory: they have no tasks, steps or timelines of a device, and are no runs by themselves."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ tasks, steps, events = no_source, no_source, no_events
 
 
 def identify(file: FoundFile, findings: list[Finding]) -> FoundFile | None:  # noqa: ARG001 -- nothing is to be said
-    """A table, whose header tells, as anybody's memory_block.csv may be called so; or what has to be there to be opened."""
+    """A table whose header is known, as any file may be called memory_block.csv; another file where it can be opened."""
     kind = file.name.kind
     if kind not in TABLES or file.name.form == "db":
         with file.path.open("rb"):

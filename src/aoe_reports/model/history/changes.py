@@ -171,7 +171,7 @@ class StepAttribution:
 class OwnerChange:
     """What an owner of memory contributes to the change of a peak."""
 
-    name: str | None = column("Held by")
+    name: str | None = column("Owner")
     kind: str | None = column("Kind", "word")
     module: str | None = column("Module")
     since_before: bool = column()

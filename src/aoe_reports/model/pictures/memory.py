@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Literal
 
 import numpy as np
@@ -38,7 +39,7 @@ class MemoryStep:
 
 
 @dataclass(frozen=True, slots=True)
-class MemoryPart:
+class OwnerBar:
     """Who holds part of the peak."""
 
     kind: PartKind
@@ -62,19 +63,21 @@ class MemoryPicture:
     peak_ns: int = 0
     """Since the begin of the picture."""
     peak_bytes: int = 0
-    parts: tuple[MemoryPart, ...] = ()
+    parts: tuple[OwnerBar, ...] = ()
 
 
-def curve_of(measure: Measure, at_ns: Ints, size_bytes: Ints, duration_ns: int, most: int) -> MemoryCurve:
+def curve_of(measure: Measure, at_ns: Ints, size_bytes: Ints, begin_ns: int, end_ns: int, most: int) -> MemoryCurve:
     """A curve of `most` columns of pixels, each with its first, least, greatest and last size, so that no peak is lost.
 
-    Times are since the begin of the picture and rise.
+    Times rise, from the begin of the picture to its end.
     """
-    places = np.arange(len(at_ns))
-    if len(places) > 4 * most:
-        pixels = at_ns * most // max(duration_ns, 1)
-        first = np.flatnonzero(np.diff(pixels, prepend=pixels[0] - 1))
-        last = np.append(first[1:], len(places)) - 1
-        by_size = np.lexsort((places, size_bytes, pixels))
-        places = np.unique(np.concatenate((first, last, by_size[first], by_size[last])))
-    return MemoryCurve(measure, at_ns[places], size_bytes[places])
+    if len(at_ns) > 4 * most:
+        edges = [begin_ns - (begin_ns - end_ns) * column // most for column in range(most + 1)]
+        bounds = np.unique(np.append(np.searchsorted(at_ns, edges), [0, len(at_ns)])).tolist()
+        chosen: set[int] = set()
+        for first, end in pairwise(bounds):
+            sizes = size_bytes[first:end]
+            chosen |= {first, first + int(sizes.argmin()), first + int(sizes.argmax()), end - 1}
+        places = np.array(sorted(chosen))
+        at_ns, size_bytes = at_ns[places], size_bytes[places]
+    return MemoryCurve(measure, at_ns - begin_ns, size_bytes)

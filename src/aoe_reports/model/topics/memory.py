@@ -22,6 +22,17 @@ NotJudged = Literal["no steps", "few steps", "no levels"]
 
 
 @record
+class FailedAllocation:
+    """An allocation that failed, as the device had no memory left for it, and what was so then."""
+
+    size_bytes: int | None
+    reserved_bytes: int | None = None
+    allocated_bytes: int | None = None
+    free_bytes: int | None = None
+    """What was left on the device."""
+
+
+@record
 class MemoryRecording:
     """What one file says of the memory of one device. Frames have the columns of `memory_event` and `memory_sample`.
 
@@ -41,6 +52,7 @@ class MemoryRecording:
     """Reserved at the end of the recording, in blocks that hold nothing and that cannot be returned: only a snapshot says it."""
     has_clock: bool = True
     """False: the source tells the order of what happened, and no time; its times are numbers of events, not ns."""
+    failed: tuple[FailedAllocation, ...] = ()
     findings: tuple[Finding, ...] = ()
 
 

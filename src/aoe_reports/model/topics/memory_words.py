@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Final, Protocol
+from typing import Final, Literal, Protocol
 
 from aoe_reports.model.size_units import size_words
 from aoe_reports.model.texts import N_, Text, say
@@ -31,6 +31,11 @@ KINDS: Final[Mapping[str, str]] = N_(
 """What memory is used for, in words."""
 
 
+UNKNOWN_OWNER: Final = say("allocated for an unknown owner")
+Naming = Literal["use", "name", "place"]
+"""By what an owner is called: its kind, else its module, else its name; its name alone; its name and its module."""
+
+
 class Held(Protocol):
     """Who holds memory: an owner of a peak, or its change."""
 
@@ -55,12 +60,22 @@ class Held(Protocol):
         """Whether it is the difference that nothing explains."""
 
 
-def owner_words(owner: Held) -> Text | str:
-    """Who holds memory: what it is used for, else the module, else the name."""
+def owner_words(owner: Held, by: Naming = "use", others: int = 0) -> Text | str:
+    """Who holds memory; `others` owners together have no name."""
+    if others:
+        return say("{count:,} others", count=others)
     if owner.unexplained:
-        return say("unexplained")
-    if owner.kind is not None:
-        return say(KINDS.get(owner.kind, owner.kind))
-    if owner.since_before:
-        return owner.module or say("held since before the recording")
-    return owner.module or owner.name or say("allocated for an unknown owner")
+        counted = say("released, still counted by {component}", component=owner.name)
+        return say("unexplained") if owner.name is None else counted
+    if by == "use" and owner.kind is not None:
+        return kind_words(owner) or owner.kind
+    name = (owner.module or owner.name) if by == "use" else owner.name
+    if name is None:
+        return say("held since before the recording") if owner.since_before else UNKNOWN_OWNER
+    words = say("{name} (before the recording)", name=name) if owner.since_before else name
+    return say("{name} in {module}", name=words, module=owner.module) if by == "place" and owner.module else words
+
+
+def kind_words(owner: Held) -> Text | None:
+    """What memory is used for, where that is known."""
+    return None if owner.kind is None else say(KINDS.get(owner.kind, owner.kind))

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from aoe_reports.model.names import shorten_middle
-from aoe_reports.model.pictures.memory import MemoryCurve, MemoryPart, MemoryPicture
+from aoe_reports.model.pictures.memory import MemoryCurve, MemoryPicture, OwnerBar
 from aoe_reports.model.size_units import size_unit, size_words
 from aoe_reports.model.texts import Language, Text, count_of, in_language, in_value, join, say
 from aoe_reports.model.time_units import time_words, unit_of
@@ -19,6 +19,8 @@ _LINE = 32
 _HEIGHT, _BAR, _BETWEEN = 300, 34, 12
 _KEY, _SWATCH = 336, 20
 _LABEL_CHARACTERS = 50
+_LEFT = 130
+"""Pixels left of the curves, for sizes."""
 _STEP_ROOM, _LINE_ROOM = 100, 4
 """Pixels that the label of a step takes, and that lines between steps are apart at least."""
 _ROOM_ABOVE = 1.06
@@ -32,7 +34,7 @@ def draw_memory(picture: MemoryPicture, language: Language) -> Drawn:
     y = 0
     if picture.curves:
         parts += [*_legend(picture.curves, language), *_chart(picture, _LINE, language)]
-        y = _LINE + _LINE + _HEIGHT + _LINE + _BETWEEN
+        y = 3 * _LINE + _HEIGHT + _LINE + _BETWEEN
     if picture.parts:
         y += _LINE
         parts.append(_said(0, y - 8, in_language(_bar_words(picture), language)))
@@ -75,24 +77,25 @@ class _Axes:
     def __init__(self, picture: MemoryPicture, top: int) -> None:
         self.most = max([picture.peak_bytes, *(int(curve.size_bytes.max()) for curve in picture.curves), 1])
         self.top, self.bottom = top, top + _HEIGHT
-        self._across = WIDTH / max(picture.duration_ns, 1)
+        self._across = (WIDTH - _LEFT) / max(picture.duration_ns, 1)
         self._down = _HEIGHT / (self.most * _ROOM_ABOVE)
 
     def x(self, at_ns: int) -> float:
-        return at_ns * self._across
+        return _LEFT + at_ns * self._across
 
     def y(self, size_bytes: float) -> float:
         return self.bottom - size_bytes * self._down
 
 
 def _chart(picture: MemoryPicture, top: int, language: Language) -> Iterator[str]:
-    axes = _Axes(picture, top + _LINE)
+    """A line with the peak, one with the steps, and the curves below them."""
+    axes = _Axes(picture, top + 2 * _LINE)
     yield from _steps(picture, axes, language)
     scale, unit = size_unit(axes.most)
     sizes = [(size, axes.y(size * scale)) for size in round_values(0, axes.most / scale)]
-    yield from (f'<path class="grid" d="M0 {y:.1f}H{WIDTH}"/>' for _, y in sizes)
+    yield from (f'<path class="grid" d="M{_LEFT} {y:.1f}H{WIDTH}"/>' for _, y in sizes)
     yield from _curves(picture, axes)
-    yield from (_said(4, y - 6, f"{size:,.6g} {unit}") for size, y in sizes if size)
+    yield from (_said(_LEFT - 8, y + 8, f"{size:,.6g} {unit}", " end") for size, y in sizes if size)
     yield from _times(picture, axes, language)
     yield from _peak(picture, axes, language)
 
@@ -102,7 +105,7 @@ def _times(picture: MemoryPicture, axes: _Axes, language: Language) -> Iterator[
     scale, unit = unit_of(picture.duration_ns) if picture.has_clock else (1, in_language(say("events"), language))
     for time in round_values(0, picture.duration_ns / scale):
         x = axes.x(round(time * scale))
-        side = "" if x < _STEP_ROOM else " end" if x > WIDTH - _STEP_ROOM else " middle"
+        side = "" if x < _LEFT + _STEP_ROOM else " end" if x > WIDTH - _STEP_ROOM else " middle"
         yield f'<path class="grid" d="M{x:.1f} {axes.bottom}v6"/>{_said(x, axes.bottom + 26, f"{time:,.6g} {unit}", side)}'
 
 
@@ -140,13 +143,14 @@ def _path(curve: MemoryCurve, duration_ns: int, axes: _Axes) -> str:
 
 
 def _peak(picture: MemoryPicture, axes: _Axes, language: Language) -> Iterator[str]:
+    """A mark on the curve, and above the steps what it is."""
     x, y = axes.x(picture.peak_ns), axes.y(picture.peak_bytes)
-    side, aside = (" end", -12) if x > WIDTH / 2 else ("", 12)
-    above = y - axes.top > 2 * _LINE
+    side, aside = (" end", 6) if x > WIDTH / 2 else ("", -6)
     exact = say("{size:,} bytes at +{time}", size=picture.peak_bytes, time=_time_of(picture, exact=True))
     yield (
+        f'<path class="boundary" d="M{x:.1f} {axes.top}V{y:.1f}"/>'
         f'<circle class="peak" cx="{x:.1f}" cy="{y:.1f}" r="6"><title>{words(in_language(exact, language))}</title></circle>'
-        f"{_said(x + aside, y - 12 if above else y + 28, in_language(peak_words(picture), language), side)}"
+        f"{_said(x + aside, axes.top - _LINE - 8, in_language(peak_words(picture), language), side)}"
     )
 
 
@@ -162,7 +166,7 @@ def _time_of(picture: MemoryPicture, *, exact: bool = False) -> Text | str:
     return f"{picture.peak_ns / 1000:,.3f} us" if exact else time_words(picture.peak_ns)
 
 
-def _stacked(parts: Sequence[MemoryPart], y: int, language: Language) -> Iterator[str]:
+def _stacked(parts: Sequence[OwnerBar], y: int, language: Language) -> Iterator[str]:
     """A bar of all parts, and below it each with its colour, its size and its share."""
     whole = sum(part.size_bytes for part in parts)
     drawn = sum(max(part.size_bytes, 0) for part in parts)

@@ -1,4 +1,4 @@
-"""Rules on tables of memory: a row without a time that can be tells nothing of what was in use when."""
+"""Rules on tables of memory: a row needs a size, and a time that can be."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def without_impossible_memory(data: TableData) -> TableData:
 
 
 def _rounded(values: Ints, known: Mask) -> Mask:
-    """Whole tens of seconds in a column where at least half of the times are some: by chance one of 10^9 is."""
+    """Whole tens of seconds in a column where at least half of the times are such: by chance 1 in 10^9 is."""
     hits = known & (values > EPOCH_NS) & (values % ROUND_START_NS == 0)
     return hits if 2 * hits.sum() >= known.sum() else np.zeros(len(hits), dtype=bool)
 

@@ -23,8 +23,8 @@ SHOWN_DEVICES = 16
 """Of more devices those with the highest peaks are shown."""
 _SAID, _SAID_OF_RESERVED = N_(
     (
-        "{device} peaks highest: {peak} allocated ({component}).",
-        "{device} peaks highest: {peak} reserved ({component}).",
+        "{device} has the highest peak: {peak} allocated ({component}).",
+        "{device} has the highest peak: {peak} reserved ({component}).",
     )
 )
 _OTHERS, _BEFORE, _UNEXPLAINED = "part-others", "part-before", "part-unexplained"
@@ -82,9 +82,7 @@ def _class_of_rest(owner: HeldMemory) -> str | None:
 
 
 def _name(owner: HeldMemory, text: Texts) -> str:
-    if owner.others:
-        return text("{count:,} others", count=owner.others)
-    return text.translated(owner_words(owner))
+    return text.translated(owner_words(owner, others=owner.others))
 
 
 def _parts(memory: RunMemory, colours: dict[str, str], text: Texts) -> dict[str, int]:
@@ -123,7 +121,7 @@ def _legend(devices: Sequence[RunMemory], colours: dict[str, str], text: Texts) 
 
 def _columns(text: Texts) -> list[tuple[str, str]]:
     return [
-        (text("Item"), "text"), (text("Component"), "text"), (text("Peak allocated"), "number"),
+        (text("Rank or device"), "text"), (text("Component"), "text"), (text("Peak allocated"), "number"),
         (text("Peak reserved"), "number"), (text("Growth per step"), "number"),
     ]  # fmt: skip
 
@@ -157,7 +155,7 @@ def _size_cell(size: float | None, page: str | None = None, about: str = "") -> 
 
 
 def _owners_table(memory: RunMemory, text: Texts) -> Table:
-    columns = [(text("Held by"), "text"), (text("Size"), "number"), (text("Share"), "number")]
+    columns = [(text("Owner"), "text"), (text("Size"), "number"), (text("Share"), "number")]
     rows = [
         [
             head(_name(owner, text), None, _detail(owner)),

@@ -9,6 +9,7 @@ from aoe_reports.model.texts import say
 from aoe_reports.model.topics.memory import Kind
 from aoe_reports.topics.advice.advice import MAX_ROWS, Advice, Facts, Find, Rule
 from aoe_reports.topics.advice.thresholds import Thresholds
+from aoe_reports.topics.memory.actions import DONE
 
 
 def _fragmentation(facts: Facts, thresholds: Thresholds) -> Iterator[Advice]:
@@ -27,21 +28,13 @@ def _fragmentation(facts: Facts, thresholds: Thresholds) -> Iterator[Advice]:
         "reserved_in_vain_bytes": found.in_vain_bytes,
         "times": found.in_vain,
     }
-    text = say(
-        "Set PYTORCH_NPU_ALLOC_CONF=expandable_segments:True, so that segments grow instead of new ones being taken; it excludes max_split_size_mb "
-        "and garbage_collection_threshold. The excess is the most that it can save"
-    )
-    yield Advice("memory-fragmentation", evidence, text, None, size_bytes=lost)
+    yield Advice("memory-fragmentation", evidence, say(DONE["reserved"]), None, size_bytes=lost)
 
 
 def _leaks(facts: Facts, thresholds: Thresholds) -> Iterator[Advice]:
     """Owners that keep memory of each step; the pool where no owner is known for it."""
     del thresholds
     leaks = [growth for growth in facts.memory.growth if growth.meaning == "leak"] if facts.memory else []
-    text = say(
-        "Each step keeps memory that no later one releases: look for results that are kept with their graph (append loss.item() or loss.detach() to a "
-        "list, not loss), for hooks and caches without a limit"
-    )
     for growth in [growth for growth in leaks if growth.owner is not None] or leaks:
         evidence: dict[str, Json] = {
             "per_step_bytes": round(growth.bytes_per_step),
@@ -50,7 +43,14 @@ def _leaks(facts: Facts, thresholds: Thresholds) -> Iterator[Advice]:
             "first_step": growth.first_step,
             "last_step": growth.last_step,
         }
-        yield Advice("memory-leak", evidence, text, None, op_name=growth.owner, size_bytes=round(growth.bytes_per_step))
+        yield Advice(
+            "memory-leak",
+            evidence,
+            say(DONE["leak"]),
+            None,
+            op_name=growth.owner,
+            size_bytes=round(growth.bytes_per_step),
+        )
 
 
 def _repeated(facts: Facts, thresholds: Thresholds) -> Iterator[Advice]:

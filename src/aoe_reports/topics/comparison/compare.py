@@ -163,12 +163,13 @@ class Compare(Question[CompareOptions, "ComparedRun | None"]):
                 for run in others
                 if run is not None and may_be_compared(first, run, findings, by=chosen.by, force=chosen.force)
             ]
-            if comparable:
-                chosen = _by_what_they_tell([first, *comparable], chosen, findings)
+            profiles = [] if first.of_memory else comparable
+            if profiles:
+                chosen = _by_what_they_tell([first, *profiles], chosen, findings)
             if chosen.by != "step" and chosen.step is None:
-                uncounted = {run.label for run in comparable if of_other_steps(first, run)}
+                uncounted = {run.label for run in profiles if of_other_steps(first, run)}
             compare = _compare_steps if chosen.by == "step" else _compare_calls
-            for candidates, ranks in _by_ranks(first, comparable, chosen, findings):
+            for candidates, ranks in _by_ranks(first, profiles, chosen, findings):
                 pairs += compare([first, *candidates], ranks, chosen, findings)
             memory = compare_memory(first, comparable, chosen.top, findings)
         changes = [change for _, mine in pairs for change in mine]

@@ -14,7 +14,7 @@ from aoe_reports.engine.absent import absent_ranks, chooses_ranks
 from aoe_reports.engine.captures import nothing_measured, read_steps_noting, read_tasks, sources_of, to_prefetch
 from aoe_reports.engine.question import Notes
 from aoe_reports.engine.rules import NOTHING_MEASURED, STANDS_IN
-from aoe_reports.engine.runs import find_runs
+from aoe_reports.engine.runs import find_runs, memory_captures
 from aoe_reports.facts.idle import STEP_COLUMNS, step_of_tasks
 from aoe_reports.facts.tasks import TaskSet
 from aoe_reports.formats.ascend.tables.pmu import metrics_set
@@ -53,6 +53,11 @@ class ComparedRun:
     """Of the devices whose memory was recorded."""
 
     @property
+    def of_memory(self) -> bool:
+        """Whether no profiler recorded it, and only its memory is known."""
+        return all(capture.of_memory for capture in self.captures)
+
+    @property
     def ranks(self) -> list[int | None]:
         found = {part.rank_id for part in self.tasks or self.steps}
         return sorted(found, key=lambda rank: -1 if rank is None else rank)
@@ -67,7 +72,7 @@ class RunUnit:
 
 
 def find_side(path: Path, max_expanded: int | None, notes: Notes) -> RunUnit | None:
-    """The one run below a path; None where there is none. Raises UsageError where there are several."""
+    """The one run below a path, else the recordings of memory there; None where there is neither. Raises UsageError where there are several runs."""
     files = discover([path], max_expanded=max_expanded)
     notes.take(Notes(list(files.findings), files.unreadable))
     found = find_runs(files)
@@ -81,11 +86,14 @@ def find_side(path: Path, max_expanded: int | None, notes: Notes) -> RunUnit | N
         )
         why = [say("{path}: {text}", path=finding.path, text=finding.message) for finding in damage[:1]]
         raise UsageError(join("; ", (told, *why)))
-    if not found:
+    if found:
+        return RunUnit(path=str(path), captures=found[0])
+    recordings = tuple(memory_captures(files))
+    if not recordings:
         if not any(finding.severity == "error" for finding in files.findings):
             notes.add([NOTHING_MEASURED.found(str(path), say("no profile here to compare"))])
         return None
-    return RunUnit(path=str(path), captures=found[0])
+    return RunUnit(path=str(path), captures=recordings)
 
 
 def read_side(unit: RunUnit, wanted: CompareOptions, notes: Notes) -> ComparedRun | None:
@@ -96,9 +104,12 @@ def read_side(unit: RunUnit, wanted: CompareOptions, notes: Notes) -> ComparedRu
         if not capture.info.may_hold(wanted.rank):
             continue
         with notes.where_unreadable(capture.root):
-            _read_capture(run, capture, wanted, notes)
+            if not capture.of_memory:
+                _read_capture(run, capture, wanted, notes)
             if wanted.step is None:
                 run.memory += read_memory(capture, wanted.rank, notes, wanted.device)
+    if run.of_memory:
+        return with_memory_only(run, notes)
     run.tasks = _tasks_asked_for(run.tasks, wanted)
     run.steps = [step for step in run.steps if step.is_of(wanted.rank, wanted.device, wanted.step)]
     if run.steps if wanted.by == "step" else run.tasks:
@@ -111,12 +122,22 @@ def read_side(unit: RunUnit, wanted: CompareOptions, notes: Notes) -> ComparedRu
     return None
 
 
+def with_memory_only(run: ComparedRun, notes: Notes) -> ComparedRun | None:
+    """A run of which memory alone is compared; None where there is nothing, or more than one recording of a device."""
+    places = Counter((device.rank_id, device.device_id) for device in run.memory)
+    if places and max(places.values()) == 1:
+        return run
+    several = say("several recordings of the memory of one device here; name one of them")
+    nothing = say("no profile and no memory of a device to compare here")
+    notes.add([NOTHING_MEASURED.found(run.label, several if places else nothing)])
+    return None
+
+
 def read_memory(capture: Capture, rank: int | None, notes: Notes, device: int | None = None) -> list[DeviceMemory]:
     """The memory of the devices of a capture; of the rank and the device alone that are asked for."""
     memory, findings = measured_memory(capture)
     notes.add(findings)
-    devices = (one.device for one in memory)
-    return [one for one in devices if rank in {None, one.rank_id} and device in {None, one.device_id}]
+    return [one for one in memory if rank in {None, one.rank_id} and device in {None, one.device_id}]
 
 
 def _tasks_asked_for(sets: Sequence[TaskSet], wanted: CompareOptions) -> list[TaskSet]:
@@ -204,7 +225,9 @@ def may_be_compared(
     force: bool,
     leave_out: Collection[str] = (),
 ) -> bool:
-    """Hold what is known of two runs against each other; what differs is said, and refused unless forced."""
+    """Hold what is known of two runs against each other; what differs is said, and refused unless forced. Of recordings of memory nothing is known."""
+    if baseline.of_memory or candidate.of_memory:
+        return _both_of_memory(baseline, candidate, findings)
     known, unknown = [], []
     told = {what: (of(baseline), of(candidate)) for what, of in FACTS.items() if what not in leave_out}
     if by == "step":
@@ -232,6 +255,17 @@ def may_be_compared(
         message = join("; ", (message, say("use --force to compare anyway")))
     findings.append(NOT_COMPARABLE.found(candidate.label, message, severity="warning" if force else "error"))
     return force
+
+
+def _both_of_memory(baseline: ComparedRun, candidate: ComparedRun, findings: list[Finding]) -> bool:
+    if baseline.of_memory and candidate.of_memory:
+        return True
+    message = say(
+        "not comparable with {baseline}: one is a profile, of the other only memory is recorded",
+        baseline=baseline.label,
+    )
+    findings.append(NOT_COMPARABLE.found(candidate.label, message))
+    return False
 
 
 def settings_of(run: ComparedRun) -> dict[str, str]:

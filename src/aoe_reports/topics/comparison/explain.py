@@ -161,7 +161,7 @@ class Explain(Question[ExplainOptions, "ExplainedRun | None"]):
             if _may_be_explained(before, after, findings, force=asked.options.force):
                 findings += tell_waits(sides)
                 memory = compare_memory(before.compared, [after.compared], asked.options.top, findings)
-                for places in _paired(before, after, findings):
+                for places in () if before.compared.of_memory else _paired(before, after, findings):
                     findings += _told_apart(places, before, after)
                     if _is_other_step(places, before, after) and not asked.options.force:
                         findings.append(_other_step(places[1], after))

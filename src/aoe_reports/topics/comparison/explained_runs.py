@@ -46,7 +46,7 @@ from aoe_reports.topics.communication.collectors import Collectors
 from aoe_reports.topics.communication.facts import OperatorTime, PeerWait, find_awaited_ranks, type_of_operator
 from aoe_reports.topics.communication.reading import read_bandwidths, read_operators
 from aoe_reports.topics.communication.tasks import TASK_COLUMNS, CommunicationTasks
-from aoe_reports.topics.comparison.compared_runs import ComparedRun, RunUnit, metrics_of, read_memory
+from aoe_reports.topics.comparison.compared_runs import ComparedRun, RunUnit, metrics_of, read_memory, with_memory_only
 from aoe_reports.topics.comparison.explain import ExplainedBy, ExplainOptions
 from aoe_reports.topics.comparison.exposed import (
     NOTHING_RAN,
@@ -99,6 +99,8 @@ def read_explained(unit: RunUnit, wanted: ExplainOptions, notes: Notes) -> Expla
     run = ExplainedRun(ComparedRun(unit.path, unit.captures))
     operators: list[OperatorTime] = []
     peer_waits: list[PeerWait] = []
+    if run.compared.of_memory:
+        return _read_memory_only(run, wanted.rank, notes)
     for capture in unit.captures:
         with notes.where_unreadable(capture.root):
             own = read_operators(capture, notes.findings)
@@ -118,6 +120,14 @@ def read_explained(unit: RunUnit, wanted: ExplainOptions, notes: Notes) -> Expla
     what = say("no step to explain here")
     notes.add([nothing_measured([unit.path], what, unit.captures, rank=wanted.rank)])
     return None
+
+
+def _read_memory_only(run: ExplainedRun, rank: int | None, notes: Notes) -> ExplainedRun | None:
+    """A run of which no step can be explained, as only its memory is recorded."""
+    for capture in run.compared.captures:
+        with notes.where_unreadable(capture.root):
+            run.compared.memory += read_memory(capture, rank, notes)
+    return None if with_memory_only(run.compared, notes) is None else run
 
 
 def tell_waits(runs: Sequence[ExplainedRun]) -> list[Finding]:

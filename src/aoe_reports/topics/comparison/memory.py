@@ -11,7 +11,7 @@ from aoe_reports.model.rows import column, row
 from aoe_reports.model.texts import say
 from aoe_reports.model.topics.memory import DeviceMemory, Level
 from aoe_reports.model.topics.memory_changes import Holder, changes_by_holder, sizes_by_holder
-from aoe_reports.model.topics.memory_words import MEASURE_WORDS
+from aoe_reports.model.topics.memory_words import MEASURE_WORDS, kind_words
 
 _MAX_SHARE = 10
 """Owners that change by more than so many times the whole cancel each other: they are no share of it."""
@@ -48,8 +48,10 @@ class PeakPart:
     candidate: str = column()
     rank_id: int | None = column("Rank", "integer")
     device_id: int | None = column()
-    name: str | None = column("Held by")
-    kind: str | None = column("Kind", "word")
+    name: str | None = column("Owner")
+    kind: str | None = column()
+    used_for: str | None = column("Used for", "word")
+    """The kind in words."""
     module: str | None = column("Module")
     since_before: bool = column()
     """Held since before the recording."""
@@ -74,6 +76,10 @@ class MeasuredRun(Protocol):
     def memory(self) -> Sequence[DeviceMemory]:
         """Of its devices."""
 
+    @property
+    def of_memory(self) -> bool:
+        """Whether only its memory is recorded."""
+
 
 @dataclass(frozen=True, slots=True)
 class ComparedMemory:
@@ -81,6 +87,8 @@ class ComparedMemory:
 
     peaks: list[MemoryPeak]
     parts: list[PeakPart]
+    is_alone: bool = False
+    """Whether nothing else is compared, so that a peak that stayed the same is worth a sentence."""
 
 
 _Place = tuple[int | None, int | None]
@@ -91,7 +99,7 @@ def compare_memory(
     baseline: MeasuredRun, candidates: Iterable[MeasuredRun], top: int, findings: list[Finding]
 ) -> ComparedMemory:
     """Every candidate against the baseline; nothing where memory is not recorded on both sides."""
-    compared = ComparedMemory([], [])
+    compared = ComparedMemory([], [], baseline.of_memory)
     for candidate in candidates:
         pairs = [pair for pair in _paired(baseline, candidate) if _is_comparable(pair, candidate, findings)]
         compared.peaks.extend(_peak(baseline.label, candidate.label, pair) for pair in pairs)
@@ -166,6 +174,7 @@ def _parts(baseline: str, candidate: str, pair: _Pair, top: int) -> Iterator[Pea
             rank_id=pair[1].rank_id,
             device_id=pair[1].device_id,
             **change.holder._asdict(),
+            used_for=kind_words(change.holder),
             others=change.others,
             before_bytes=change.before_bytes,
             after_bytes=change.after_bytes,

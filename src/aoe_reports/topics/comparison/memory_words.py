@@ -9,7 +9,7 @@ from aoe_reports.model.rows import as_mapping, columns_of, telling_columns
 from aoe_reports.model.shares import change_words
 from aoe_reports.model.size_units import size_words
 from aoe_reports.model.texts import Text, join, say
-from aoe_reports.model.topics.memory_words import KINDS, owner_words, signed_size
+from aoe_reports.model.topics.memory_words import owner_words, signed_size
 from aoe_reports.topics.comparison.memory import ComparedMemory, MemoryPeak, PeakPart
 
 MIN_CHANGE = 0.01
@@ -22,8 +22,10 @@ _OF_WHOLE = 0.1
 def with_memory(headline: str, memory: ComparedMemory) -> str:
     """A headline, and what the largest peak did, where it changed by as much as matters."""
     most = max(memory.peaks, key=lambda peak: (peak.after_bytes, abs(peak.difference_bytes)), default=None)
-    if most is None or abs(most.difference_bytes) < MIN_CHANGE * most.before_bytes or not most.difference_bytes:
+    if most is None:
         return headline
+    if abs(most.difference_bytes) < MIN_CHANGE * most.before_bytes or not most.difference_bytes:
+        return _unchanged(most) if memory.is_alone else headline
     named = _named(most, memory.parts)
     words = say(
         "Peak memory{rank}: {change}{owners}."
@@ -34,6 +36,15 @@ def with_memory(headline: str, memory: ComparedMemory) -> str:
         owners=join("", (say("; {part}", part=_part(one)) for one in named)),
     )
     return join(" ", [headline, words]) if headline else words
+
+
+def _unchanged(peak: MemoryPeak) -> Text:
+    return say(
+        "The highest peak of memory changes by less than {least:.0%}: {before} before, {after} after.",
+        least=MIN_CHANGE,
+        before=size_words(peak.before_bytes),
+        after=size_words(peak.after_bytes),
+    )
 
 
 def _named(peak: MemoryPeak, parts: Sequence[PeakPart]) -> list[PeakPart]:
@@ -68,24 +79,14 @@ def _part(part: PeakPart) -> Text:
 
 
 def memory_sections(memory: ComparedMemory) -> list[Section]:
-    """The peaks of all devices of which any changed, and for some of them the owners of the change."""
-    if not any(peak.difference_bytes for peak in memory.peaks):
+    """The peaks of all devices if any changed or nothing else is compared, and for some of them the owners of the change."""
+    if not memory.peaks or not (memory.is_alone or any(peak.difference_bytes for peak in memory.peaks)):
         return []
     peaks = [as_mapping(peak) for peak in memory.peaks]
-    parts = [
-        as_mapping(part)
-        | {"name": _name(part), "kind": None if part.kind is None else say(KINDS.get(part.kind, part.kind))}
-        for part in memory.parts
-    ]
+    parts = [as_mapping(part) | {"name": owner_words(part, "name", part.others)} for part in memory.parts]
     sections = [Section(say("Peak memory"), [], grid=Grid(telling_columns(columns_of(MemoryPeak), peaks), peaks))]
     if parts:
         about = say("Differences add up to that of the peak.")
         grid = Grid(telling_columns(columns_of(PeakPart), parts), parts)
-        sections.append(Section(say("Who holds more or less of the peak"), [about], grid=grid))
+        sections.append(Section(say("Change of the peak by owner"), [about], grid=grid))
     return sections
-
-
-def _name(part: PeakPart) -> Text | str:
-    if part.others:
-        return say("{count:,} others", count=part.others)
-    return part.name or owner_words(part)

@@ -7,7 +7,7 @@ import re
 import numpy as np
 import pyarrow as pa
 
-from aoe_reports.model.arrays.columns import Ints, codes, distinct_rows, exact_sum, integers, places_by
+from aoe_reports.model.arrays.columns import Ints, codes, exact_sum, integers, places_by
 from aoe_reports.model.topics.memory import Churn, Repeated
 from aoe_reports.stats.grouping import quantile
 from aoe_reports.topics.memory.growth import Steps, bounds_of
@@ -42,11 +42,10 @@ class ShortLived:
         step = np.searchsorted(bounds, allocated, side="right").astype(np.int32)
         inside = begins & ends & (step > 0) & (step < len(bounds))
         inside &= np.searchsorted(bounds, released, side="right").astype(np.int32) == step
-        rows = np.flatnonzero(inside)
         owners, self._names = codes(events["owner"])
         self._steps = len(steps)
-        self._step, self._owners = step[rows], owners[rows]
-        self._sizes, self._times = integers(events["size_bytes"])[0][rows], (allocated[rows], released[rows])
+        self._step, self._owners = step[inside], owners[inside]
+        self._sizes, self._times = integers(events["size_bytes"])[0][inside], (allocated[inside], released[inside])
 
     def churn(self) -> tuple[Churn, ...]:
         """By owner, those with the most bytes first."""
@@ -68,23 +67,29 @@ class ShortLived:
         """Those of an owner and a size that come in every step, by bytes."""
         if self._steps < MIN_STEPS:
             return ()
-        large = np.flatnonzero((self._sizes >= MIN_REPEATED_BYTES) & (self._owners > 0))
-        (owners, sizes), groups = distinct_rows(self._owners[large].astype(np.int64), self._sizes[large])
         found = []
-        for group, places in places_by(groups):
-            rows = large[places]
-            per_step = int(np.bincount(self._step[rows], minlength=self._steps + 1)[1:].min())
-            if per_step:
-                found.append(
-                    Repeated(
-                        owner=self._names[int(owners[group]) - 1],
-                        size_bytes=int(sizes[group]),
-                        per_step=per_step,
-                        at_once=_most_at_once(*(times[rows] for times in self._times)),
-                        steps=self._steps,
+        for owner, places in places_by(self._owners):
+            large = places[self._sizes[places] >= MIN_REPEATED_BYTES] if owner else places[:0]
+            for size, same in places_by(self._sizes[large]):
+                rows = large[same]
+                per_step = int(np.bincount(self._step[rows], minlength=self._steps + 1)[1:].min())
+                if per_step:
+                    found.append(
+                        Repeated(
+                            owner=self._names[owner - 1],
+                            size_bytes=size,
+                            per_step=per_step,
+                            at_once=_most_at_once(*(times[rows] for times in self._times)),
+                            steps=self._steps,
+                        )
                     )
-                )
         return tuple(sorted(found, key=lambda repeated: (-repeated.size_bytes * repeated.per_step, repeated.owner)))
+
+
+def churn_of(events: pa.Table, steps: Steps) -> tuple[tuple[Churn, ...], tuple[Repeated, ...]]:
+    """(what owners allocate and release within steps, what of it is the same in each)."""
+    short_lived = ShortLived(events, steps)
+    return short_lived.churn(), short_lived.repeated()
 
 
 def _most_at_once(begins: Ints, ends: Ints) -> int:

@@ -22,6 +22,7 @@ from aoe_reports.model.arrays.columns import (
     exact_sums_by,
     keep_where,
 )
+from aoe_reports.model.arrays.memory import give_back
 from aoe_reports.model.topics.memory import (
     MEASURES,
     DeviceMemory,
@@ -32,10 +33,10 @@ from aoe_reports.model.topics.memory import (
     PoolMemory,
 )
 from aoe_reports.topics.memory.balance import BEFORE_AND_AFTER, Allocations, allocations_of, balance_of
-from aoe_reports.topics.memory.churn import ShortLived
+from aoe_reports.topics.memory.churn import churn_of
 from aoe_reports.topics.memory.disagreements import Disagreement, disagreements_between
 from aoe_reports.topics.memory.fragmentation import fragmentation_of
-from aoe_reports.topics.memory.growth import growth_of
+from aoe_reports.topics.memory.growth import growth_of, steps_within
 from aoe_reports.topics.memory.other_growth import growth_beside
 from aoe_reports.topics.memory.samples import (
     OTHER_POOLS,
@@ -48,6 +49,7 @@ from aoe_reports.topics.memory.samples import (
     word_of,
 )
 
+_APP = "APP"
 _COMMUNICATION = frozenset({"HCCL", "HCCP"})
 """Components whose memory holds what is sent and received."""
 
@@ -118,9 +120,11 @@ class DevicePeak:
             explained = balance.explained
         process = next((one for one in every if one.scope == "process" and one.has("reserved")), None)
         events, samples = self.allocations.frame, pool.frame()
-        spans = [one.bounds for one in steps.spans]
-        short_lived = ShortLived(events, spans)
+        spans = steps_within([one.bounds for one in steps.spans], int(pool.times[0]), int(pool.times[-1]))
+        churn, repeated = churn_of(events, spans)
         growth = growth_of(events, samples, spans, pool.component)
+        del events, samples
+        give_back()
         return DeviceMemory(
             rank_id=self.rank_id,
             device_id=self.device_id,
@@ -136,8 +140,8 @@ class DevicePeak:
             explained=explained,
             growth=(*growth.rows, *growth_beside(pool, growth.rows, every, spans)),
             growth_not_judged=growth.not_judged,
-            churn=short_lived.churn(),
-            repeated=short_lived.repeated(),
+            churn=churn,
+            repeated=repeated,
             fragmentation=fragmentation_of(one_allocator(every, pool).frame(), self.unusable_bytes),
             process=None if process is None else process.highest("reserved", steps),
             process_parts=() if process is None else parts_of_process(process, every, steps),
@@ -164,15 +168,20 @@ def owners_at(peak: Level, before: int, allocations: Allocations, modules: Mappi
 
 
 def parts_of_process(process: Samples, every: Sequence[Samples], steps: StepTimes) -> tuple[Owner, ...]:
-    """What components held when the process held most, the largest first, and what none of them holds; its own allocators where no component is recorded.
+    """What components held when the process held most, the largest first, and what none of them holds; its own allocators where no component tells what the program took.
 
     Recordings that do not overlap in time are of something else.
     """
     peak = process.highest("reserved", steps)
     beside = [one for one in every if one.has("reserved") and one.overlaps(process)]
-    parts = [one for one in beside if one.scope == "component"] or [
-        one for one in beside if one.scope == "allocator" and not one.component.endswith(OTHER_POOLS)
-    ]
+    parts = [one for one in beside if one.scope == "component"]
+    if not any(one.component == _APP for one in parts):  # which contains what allocators reserve
+        names = {one.component for one in parts}
+        parts += [
+            one
+            for one in beside
+            if one.scope == "allocator" and one.component not in names and not one.component.endswith(OTHER_POOLS)
+        ]
     if peak is None or not parts:
         return ()
     held = [(one.component, one.nearest("reserved", peak.at_ns)) for one in parts]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from types import MappingProxyType
 
 import numpy as np
@@ -11,58 +11,70 @@ import pyarrow as pa
 
 from aoe_reports.engine.memory import memory_recordings
 from aoe_reports.engine.question import Notes
+from aoe_reports.engine.rules import STANDS_IN
 from aoe_reports.facts.idle import step_of_tasks
 from aoe_reports.formats.capture import Capture
-from aoe_reports.model.arrays.columns import Ints, integers
+from aoe_reports.model.arrays.columns import integers
 from aoe_reports.model.by_key import lists_by_key
 from aoe_reports.model.findings import Finding, has
-from aoe_reports.model.topics.memory import DeviceMemory
+from aoe_reports.model.texts import say
+from aoe_reports.model.topics.memory import DeviceMemory, MemoryRecording
 from aoe_reports.model.topics.steps import Step
-from aoe_reports.topics.memory.facts import DevicePeak
+from aoe_reports.topics.memory.facts import device_memory
 from aoe_reports.topics.memory.samples import PROFILER_SOURCES, StepSpan, StepTimes
 
 StepSpans = Mapping[int | None, Sequence[StepSpan]]
 """When the steps of each device began and ended; None: of any device, where tables name none."""
 
 
-@dataclass(frozen=True, slots=True)
-class MeasuredMemory:
-    """The memory of a device, and how many steps there were while it was recorded."""
-
-    device: DeviceMemory
-    steps: int
-
-
 def has_memory(capture: Capture) -> bool:
-    """Whether a capture has tables of memory."""
+    """Whether a capture has tables of memory, or recordings of it in its folder, or is one."""
+    return capture.of_memory or bool(capture.recordings) or _has_tables(capture)
+
+
+def _has_tables(capture: Capture) -> bool:
     return any(capture.sources(kind) for kind in PROFILER_SOURCES)
 
 
 def measured_memory(
     capture: Capture, spans: StepSpans = MappingProxyType({})
-) -> tuple[list[MeasuredMemory], list[Finding]]:
-    """(the memory of each device, by rank and device; what was found in its tables, as warnings).
+) -> tuple[list[DeviceMemory], list[Finding]]:
+    """(the memory of each device, by rank and device; what was found in its tables, as warnings). Without tables the recording in its folder counts.
 
     Damaged tables are not used at all: a peak that misses rows is no change. Times that were measured beside them are right.
     """
     notes = Notes()
-    every = memory_recordings(capture, notes) if has_memory(capture) else []
+    every = memory_recordings(capture, notes) if capture.of_memory or _has_tables(capture) else []
+    if not every:
+        every = _recorded_beside(capture, notes)
     findings = [replace(one, severity="warning") if one.severity == "error" else one for one in notes.findings]
     if has(notes.findings, "error"):
         return [], findings
     recordings = lists_by_key(((one.rank_id, one.device_id), one) for one in every)
     found = []
     for place in sorted(recordings, key=lambda place: tuple(-1 if number is None else number for number in place)):
-        peak = DevicePeak.of(recordings[place])
-        if peak is not None:
-            steps = _recorded(spans.get(place[1], spans.get(None, ())), peak.pool.times)
-            found.append(MeasuredMemory(peak.memory(StepTimes(steps)), len(steps)))
+        memory = device_memory(recordings[place], StepTimes(spans.get(place[1], spans.get(None, ()))))
+        if memory is not None:
+            found.append(memory)
     return found, findings
 
 
-def _recorded(spans: Sequence[StepSpan], times: Ints) -> list[StepSpan]:
-    """The steps in which memory was sampled; of others nothing can be said."""
-    return [span for span in spans if span.start_ns < times[-1] and span.end_ns > times[0]]
+def _recorded_beside(capture: Capture, notes: Notes) -> list[MemoryRecording]:
+    """What the recording of memory in the folder of a capture says, as the memory of its rank; nothing where there are several.
+
+    Recordings without a clock are of no time, and not used.
+    """
+    read = [(one, [of for of in memory_recordings(one, notes) if of.has_clock]) for one in capture.recordings]
+    found = [(one, mine) for one, mine in read if mine]
+    if not found:
+        return []
+    names = ", ".join(one.files[0].path.name for one, _ in found)
+    used = say("no table of memory here; {files} is used instead", files=names)
+    several = say("no table of memory here, and several recordings of it: {files}; none is used", files=names)
+    notes.add([STANDS_IN.found(str(capture.root), used if len(found) == 1 else several)])
+    rank = capture.info.rank_id
+    mine = found[0][1] if len(found) == 1 else []
+    return [replace(one, rank_id=rank if one.rank_id is None else one.rank_id) for one in mine]
 
 
 def spans_of_steps(steps: Sequence[Step]) -> list[StepSpan]:

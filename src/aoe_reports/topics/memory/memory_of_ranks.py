@@ -11,9 +11,11 @@ from aoe_reports.model.rank_spread import SHOWS_ALL, has_many_ranks, least_and_w
 from aoe_reports.model.report import Section
 from aoe_reports.model.rows import Rows, column, fields_of, row
 from aoe_reports.model.texts import say
-from aoe_reports.topics.memory.memory import DeviceRow
+from aoe_reports.topics.memory.memory_rows import DeviceRow
 
-_MEASURES = ("peak_bytes", "reserved_bytes", "before_bytes", "process_bytes", "device_bytes")
+_OF_ALL_RANKS = frozenset({"actions", "growth"})
+"""Tables that show all ranks."""
+_MEASURES = ("peak_bytes", "reserved_bytes", "highest_reserved_bytes", "before_bytes", "process_bytes", "device_bytes")
 
 
 @row
@@ -49,10 +51,11 @@ def _sections_of_run(run: str, devices: Sequence[DeviceRow], tables: Sequence[Ro
         highest = max(devices, key=lambda device: device.peak_bytes)
         ranks = {highest.rank_id}
         named = say("Rank {rank}, which peaks highest", rank=highest.rank_id)
-    for table in sorted(tables, key=lambda table: table.place):
-        rows = [one for one in table.rows if one.run == run and one.rank_id in ranks]
+    for table in tables:
+        is_whole = table.key in _OF_ALL_RANKS
+        rows = [one for one in table.rows if one.run == run and (is_whole or one.rank_id in ranks)]
         if rows:
-            yield section_of_rows(table.title, [named, *table.sentences], rows)
+            yield section_of_rows(table.title, [*([] if is_whole else [named]), *table.sentences], rows)
 
 
 def _spreads(devices: Sequence[DeviceRow]) -> Iterator[SizeOfRanks]:

@@ -9,19 +9,24 @@ from aoe_reports.model.pictures.memory import (
     DRAWN,
     MAX_PARTS,
     MemoryCurve,
-    MemoryPart,
     MemoryPicture,
     MemoryStep,
+    OwnerBar,
+    PartKind,
     curve_of,
 )
 from aoe_reports.model.texts import Text, count_of, join, say
 from aoe_reports.model.topics.memory import DeviceMemory, Owner
+from aoe_reports.model.topics.memory_words import owner_words
 from aoe_reports.topics.memory.samples import Samples
-from aoe_reports.topics.memory.words import name_of
 
 if TYPE_CHECKING:
     from aoe_reports.topics.memory.reading import ReadDevice
 
+_VISIBLE = 0.005
+"""A smaller part of a peak has no colour of its own."""
+_OF_STACKS = frozenset(";(")
+"""What a stack has and the name of a module has not."""
 PIXELS = 460
 """A curve is drawn by so many columns."""
 
@@ -48,9 +53,8 @@ def picture_of(read: ReadDevice) -> MemoryPicture:
 
 def _curves(samples: Samples, begin: int, end: int) -> Iterator[MemoryCurve]:
     for measure in DRAWN:
-        values, known = samples.measures[measure]
-        if known.any():
-            yield curve_of(measure, samples.times[known] - begin, values[known], end - begin, PIXELS)
+        if samples.has(measure):
+            yield curve_of(measure, *samples.known(measure), begin, end, PIXELS)
 
 
 def _title(device: DeviceMemory) -> Text:
@@ -62,21 +66,33 @@ def _title(device: DeviceMemory) -> Text:
     return join(" · ", parts)
 
 
-def parts_of(owners: Sequence[Owner]) -> tuple[MemoryPart, ...]:
+def parts_of(owners: Sequence[Owner]) -> tuple[OwnerBar, ...]:
     """The largest owners of a peak, the rest as one, then what was held before and what nothing explains; they add up to it."""
-    named = [one for one in owners if one.name is not None]
-    parts = [MemoryPart("owner", _label(one), one.size_bytes) for one in named[:MAX_PARTS]]
-    if rest := named[MAX_PARTS:]:
+    peak = sum(one.size_bytes for one in owners)
+    sizes: dict[str, int] = {}
+    for one in owners:
+        if one.name is not None and not one.unexplained:
+            label = _label(one)
+            sizes[label] = sizes.get(label, 0) + one.size_bytes
+    named = sorted(sizes.items(), key=lambda item: -item[1])
+    shown = [item for item in named[:MAX_PARTS] if item[1] >= _VISIBLE * peak]
+    parts = [OwnerBar("owner", label, size) for label, size in shown]
+    if rest := named[len(shown) :]:
         label = count_of(len(rest), "{number} more owner", "{number} more owners")
-        parts.append(MemoryPart("others", label, sum(one.size_bytes for one in rest)))
+        parts.append(OwnerBar("others", label, sum(size for _, size in rest)))
     parts += [
-        MemoryPart("unexplained" if one.unexplained else "before", name_of(one), one.size_bytes)
-        for one in owners
-        if one.name is None
+        OwnerBar(_kind(one), owner_words(one), one.size_bytes) for one in owners if one.name is None or one.unexplained
     ]
     return tuple(part for part in parts if part.size_bytes)
 
 
+def _kind(owner: Owner) -> PartKind:
+    if owner.unexplained:
+        return "unexplained"
+    return "before" if owner.since_before else "others"
+
+
 def _label(owner: Owner) -> str:
-    name = name_of(owner)
-    return say("{name} in {module}", name=name, module=owner.module) if owner.module else name
+    """An owner with its module; a stack is too long."""
+    is_module = owner.module is not None and not _OF_STACKS.intersection(owner.module)
+    return owner_words(owner, "place" if is_module else "name")

@@ -96,6 +96,7 @@ def read_memory(
         mine[:] = [replace(one, events=one.events.select(KEPT)) for one in mine]
     give_back()
     ranges = _host_ranges(capture, notes, peaks.values())
+    give_back()
     steps = steps_for_memory(capture, notes, ranges.steps.values())
     numbers = frozenset(span.number for times in steps.by_device.values() for span in times.spans)
     if step is not None:

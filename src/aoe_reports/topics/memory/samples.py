@@ -9,7 +9,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pyarrow as pa
 
-from aoe_reports.formats.memory import sample_frame
 from aoe_reports.model.arrays.columns import (
     Ints,
     Mask,
@@ -100,10 +99,10 @@ class Samples:
         return next(measure for measure in MEASURES if self.has(measure))
 
     def frame(self) -> pa.Table:
-        """Those that have a time, with the columns of `memory_sample`."""
+        """Times and measures, called as in `memory_sample`."""
         columns = {f"{measure}_bytes": column_of(*column) for measure, column in self.measures.items()}
         columns["sampled_ns"] = column_of(self.times, np.ones(len(self.times), dtype=bool))
-        return sample_frame(columns, len(self.times))
+        return pa.table(columns)
 
     def has(self, measure: str) -> bool:
         """Whether any value of a measure is recorded."""
@@ -187,7 +186,7 @@ def by_component(source: str, frame: pa.Table) -> list[Samples]:
     chosen: dict[int, Ints | slice] = {}
     samples: list[Samples] = []
     for number, places in places_by(component):
-        rows = places[usable[places]]
+        rows = places if usable.all() else places[usable[places]]
         if number and len(rows):
             inside = word_of(scopes, int(scope[rows[0]])) or "allocator"
             mine = _in_order(rows, times)
@@ -211,11 +210,13 @@ def _shared(measures: Mapping[str, tuple[Ints, Mask]], values: Ints, known: Mask
 
 def _in_order(rows: Ints, times: Ints) -> Ints | slice:
     """Some rows in the order of their times; a slice, of which nothing is copied, where these are all and in order."""
-    mine = times[rows]
+    every = len(rows) == len(times)
+    mine = times if every else times[rows]
     if (mine[1:] < mine[:-1]).any():
-        rows = rows[np.argsort(mine, kind="stable")]
+        order = np.argsort(mine, kind="stable")
+        rows = order if every else rows[order]
         return rows if len(times) > _MAX_INT32 else rows.astype(np.int32)
-    return slice(None) if len(rows) == len(times) else rows
+    return slice(None) if every else rows
 
 
 def pool_to_explain(every: Sequence[Samples]) -> Samples:

@@ -12,8 +12,6 @@ from aoe_reports.model.documents import Json
 from aoe_reports.model.history.changes import MEMORY
 from aoe_reports.model.history.metrics import BYTE_UNIT, GROWTH, GROWTH_UNIT, MEDIAN_PEAK, PEAK_ALLOCATED, PEAK_RESERVED
 from aoe_reports.model.topics.memory import DeviceMemory, Owner
-from aoe_reports.topics.memory.gains import MIN_STEPS
-from aoe_reports.topics.memory.measured import MeasuredMemory
 from aoe_reports.topics.records.context import RunContext
 from aoe_reports.topics.records.from_profile import NS_PER_MS
 
@@ -27,10 +25,10 @@ GROWTH_RANK: Final = "growth_rank"
 """The metric that names the rank with the largest growth, in a record of all ranks."""
 
 
-def records_from_memory(context: RunContext, measured: Iterable[MeasuredMemory]) -> Iterator[Record]:
+def records_from_memory(context: RunContext, memory: Iterable[DeviceMemory]) -> Iterator[Record]:
     """A record for each device; its run time is the time in which memory was recorded. None where only all processes together are recorded."""
-    for one in measured:
-        device, pool = one.device, one.device.pool
+    for device in memory:
+        pool = device.pool
         if pool.scope == "device":
             continue
         total_ns = pool.last_ns - pool.first_ns
@@ -41,7 +39,7 @@ def records_from_memory(context: RunContext, measured: Iterable[MeasuredMemory])
             runtime_ms_mean=total_ns / NS_PER_MS,
             runtime_ms_std=None,
             metadata=context.metadata,
-            metrics=_metrics(one),
+            metrics=_metrics(device),
             scope=MEMORY,
             source=context.source,
             rank_id=device.rank_id,
@@ -51,13 +49,13 @@ def records_from_memory(context: RunContext, measured: Iterable[MeasuredMemory])
         )
 
 
-def _metrics(measured: MeasuredMemory) -> dict[str, Json]:
-    """What is recorded of the component whose peak is taken apart; growth of what is allocated, where enough steps are recorded to judge it."""
-    device, pool = measured.device, measured.device.pool
+def _metrics(device: DeviceMemory) -> dict[str, Json]:
+    """What is recorded of the component whose peak is taken apart; growth of what is allocated, where it could be judged."""
+    pool = device.pool
     metrics: dict[str, Json] = {}
     if pool.allocated is not None:
         metrics[PEAK_ALLOCATED] = _number(pool.allocated.size_bytes)
-        if measured.steps > MIN_STEPS:
+        if device.growth_not_judged is None:
             metrics[GROWTH] = _number(growth_of(device), GROWTH_UNIT)
     if pool.reserved is not None:
         metrics[PEAK_RESERVED] = _number(pool.reserved.size_bytes)
@@ -66,10 +64,12 @@ def _metrics(measured: MeasuredMemory) -> dict[str, Json]:
 
 def growth_of(device: DeviceMemory) -> float:
     """Bytes a step by which all that is allocated grows for good, as a leak or a cache that fills; 0 where it does not."""
-    lasting = [
-        one for one in device.growth if one.owner is None and one.measure == "allocated" and one.meaning != "warm-up"
+    whole = [
+        one
+        for one in device.growth
+        if one.owner is None and one.component == device.pool.component and one.measure == "allocated"
     ]
-    return max((one.bytes_per_step for one in lasting), default=0.0)
+    return max((one.bytes_per_step for one in whole if one.meaning != "warm-up"), default=0.0)
 
 
 def _number(value: float, unit: str = BYTE_UNIT) -> Json:

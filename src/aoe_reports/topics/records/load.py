@@ -41,6 +41,7 @@ from aoe_reports.model.by_key import lists_by_key
 from aoe_reports.model.findings import Finding, is_below
 from aoe_reports.model.texts import say
 from aoe_reports.model.timestamps import digits_to_ns
+from aoe_reports.model.topics.memory import DeviceMemory
 from aoe_reports.model.topics.steps import Step
 from aoe_reports.rules.forms.agreement import check_forms
 from aoe_reports.rules.forms.statistics import check_no_tasks, check_statistics
@@ -48,7 +49,6 @@ from aoe_reports.rules.gradient_bank import check_bank_file
 from aoe_reports.rules.results.check import check_result_file
 from aoe_reports.stats.grouping import has_communication
 from aoe_reports.topics.memory.measured import (
-    MeasuredMemory,
     StepSpans,
     has_memory,
     measured_memory,
@@ -91,7 +91,7 @@ class CaptureData:
     sha256s: tuple[str, ...]
     first_ns: int | None
     model_name: str | None
-    memory: tuple[MeasuredMemory, ...] = ()
+    memory: tuple[DeviceMemory, ...] = ()
     """Of each device whose memory was recorded."""
 
 
@@ -135,7 +135,7 @@ class ProfileRun:
         return [part for data in self.captures for part in data.parts]
 
     @property
-    def memory(self) -> list[MeasuredMemory]:
+    def memory(self) -> list[DeviceMemory]:
         """The memory of all ranks and devices."""
         return [device for data in self.captures for device in data.memory]
 

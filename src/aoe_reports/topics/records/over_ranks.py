@@ -28,6 +28,7 @@ def over_ranks(records: Sequence[Record], most: int) -> tuple[list[Record], list
     single = [record for record in records if record.scope in _OF_RANKS and record.phase is None and record.count]
     ranks = lists_by_key(((one.rank_id, one.device_id), one) for one in single)
     memory = [record for record in records if record.scope == MEMORY]
+    # decided together, so that a run is either one of single ranks or one of all: a timeline may lack ranks whose memory is recorded
     if max(len(ranks), len(memory)) <= most:
         return list(records), []
     apart = {id(one) for one in [*single, *memory]}
