@@ -10,6 +10,10 @@ import pytest
 from commandline import REAL, needs_real
 
 from aoe_reports import memory
+from aoe_reports.engine.captures import find_captures
+from aoe_reports.engine.question import Notes
+from aoe_reports.formats.sources.discovery import discover
+from aoe_reports.topics.memory.reading import read_memory
 
 pytestmark = needs_real
 CAPTURES = sorted(REAL.glob("torch_npu_2025-01/text/level*/rank*_ascend_pt"))
@@ -85,6 +89,14 @@ def test_memory_explains_all_but_what_ge_holds_before_it_is_seen(folder: Path) -
     process = answer.table("process")
     assert sum(row.size_bytes for row in process) == device.process_bytes
     assert device.running
+
+
+@pytest.mark.parametrize("folder", [*CAPTURES, *DATABASES], ids=lambda folder: "-".join(folder.parts[-3:]))
+def test_nothing_is_said_of_growth_within_one_step(folder: Path) -> None:
+    """Each of these has one step: no growth, and that is why."""
+    ((capture,),) = find_captures(discover([folder]))
+    for read in read_memory(capture, Notes()).devices:
+        assert (read.memory.growth, read.memory.growth_not_judged) == ((), "few steps")
 
 
 def test_a_table_without_most_of_its_rows_says_so() -> None:

@@ -23,8 +23,9 @@ Steps = Sequence[tuple[int, int, int]]
 PATIENCE = 2
 """Memory counts as never released after this times the longest that its owner held other memory. Requests of a server are of any length: with 1, one
 in eight recordings of a healthy one has a leak."""
-MIN_SEEN = 0.5
-"""Nothing leaks where the recorded sum rises by less than this part of it: releases are missing then."""
+MIN_SEEN, SEEN_IN = 0.5, 0.75
+"""Nothing grows where the recorded sum rises by less than this part of it in three quarters of all spans of steps, else releases are missing; in the
+other quarter older memory may be released. What fills, or warms up, rises in few spans."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,7 +223,8 @@ def _is_borne_out(recorded: Ints, pace: Pace, pool: Sequence[Pace]) -> bool:
     """
     levels = recorded[pace.first : pace.last + 2]
     apart = max(1, len(levels) // 3)
-    rises = (levels[apart:] - levels[:-apart]).max() >= MIN_SEEN * pace.bytes_per_step * apart
+    spans = SEEN_IN if _continues([pace]) else 1.0
+    rises = np.quantile(levels[apart:] - levels[:-apart], spans) >= MIN_SEEN * pace.bytes_per_step * apart
     return bool(rises) and (pace.meaning in {"leak", "warm-up"} or any(one.meaning != "warm-up" for one in pool))
 
 
