@@ -88,7 +88,15 @@ STAGES = {
     },
     "docs/communication.md": Stage("captures", {"/captures/tonight": "before", " job ": " pipeline "}),
     "docs/critical-path.md": Stage("captures", STEP),
-    "docs/explain.md": Stage("captures", {"nights/2026-02-01 nights/2026-02-10": "before after"}),
+    "docs/explain.md": Stage(
+        "captures",
+        {
+            "nights/2026-02-01 nights/2026-02-10": "before after",
+            "before/snapshot_rank0.pickle after/snapshot_rank0.pickle": " ".join(
+                ["fixtures/memory/valid/snapshots/snapshot_rank0.pickle"] * 2
+            ),
+        },
+    ),
     "docs/fleet.md": Stage("captures", {"/captures/tonight": "pipeline", "/shared/": "", "2/8": "1/1"}),
     "docs/host.md": Stage("captures", STEP),
     "docs/memory.md": Stage("captures", {"memory capture": "memory training"}),

@@ -121,3 +121,13 @@ def test_sizes_are_exact_to_the_byte_in_kb_and_mb(tmp_path: Path, sizes: list[in
 def test_half_a_kilobyte_is_512_bytes(tmp_path: Path, cell: str, size: int) -> None:
     text = EVENTS + f"a,{cell},1695120000000001.120,,,1.0,2.0,,,NPU:0\n"
     assert read(tmp_path, "operator_memory", text).frame["size_bytes"].to_pylist() == [size]
+
+
+def test_an_allocation_that_is_in_the_table_twice_counts_once(tmp_path: Path) -> None:
+    rows = [
+        "a,1.0,10.000,20.000,,1.0,2.0,,,NPU:0",
+        "a,1.0,10.000,20.000,,2.0,2.0,,,NPU:0",
+        "b,1.0,30.000,,,2.0,2.0,,,NPU:0",
+    ]
+    data = read(tmp_path, "operator_memory", EVENTS + "".join(f"{row}\n" for row in (*rows, rows[0], rows[2])))
+    assert (lines(data, "duplicate-row"), data.frame.num_rows) == ([5, 6], 3)

@@ -85,13 +85,29 @@ def first_of_each(frame: pa.Table, names: Sequence[str]) -> Mask:
 def _copies(frame: pa.Table, names: Sequence[str]) -> Mask:
     """The rows that an earlier row equals in these columns; null equals null."""
     copies = np.zeros(frame.num_rows, dtype=bool)
-    if frame.num_rows and START in names and _differing(frame[START]) is not None:
+    time = next((name for name in _TIMES if name in names), None)
+    rows = np.arange(frame.num_rows) if time is None else _rows_at_one_time(frame[time])
+    if not len(rows):
         return copies  # nearly always: one sort instead of a grouping
-    rows = pa.array(np.arange(frame.num_rows))
-    grouped = frame.select(list(names)).unify_dictionaries().append_column(_ROW, rows).group_by(list(names))
-    copies[:] = True
+    same = frame.select(list(names)).take(rows).unify_dictionaries()
+    grouped = same.append_column(_ROW, pa.array(rows)).group_by(list(names))
+    copies[rows] = True
     copies[grouped.aggregate([(_ROW, "min")])[f"{_ROW}_min"].to_numpy()] = False
     return copies
 
 
+def _rows_at_one_time(times: pa.ChunkedArray) -> Ints:
+    """The rows whose time another row has, or that have none, in order."""
+    if _differing(times) is not None:
+        return np.zeros(0, dtype=np.int64)
+    values, there = integers(times)
+    order = np.argsort(values, kind="stable")
+    tied = values[order][1:] == values[order][:-1]
+    is_suspect = ~there
+    is_suspect[order[1:][tied]] = is_suspect[order[:-1][tied]] = True
+    return np.flatnonzero(is_suspect)
+
+
+_TIMES = (START, "allocation_ns")
+"""Copies have the same time."""
 _ROW = "#row"
