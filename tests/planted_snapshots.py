@@ -26,7 +26,7 @@ class Life:
 
 @dataclass
 class Allocator:
-    """Blocks in segments of one device; `entries` tell what happened, `sums` what was in use after each of them."""
+    """Blocks in segments of one device; `entries` are what happened, `sums` what was in use after each of them."""
 
     device: int = 0
     has_clock: bool = True

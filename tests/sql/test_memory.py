@@ -1,4 +1,4 @@
-"""`memory_event` and `memory_sample` hold each row of the files, held against Python's own csv, sqlite3 and Decimal."""
+"""`memory_event` and `memory_sample` hold each row of the files, compared with Python's own csv, sqlite3 and Decimal."""
 
 from __future__ import annotations
 

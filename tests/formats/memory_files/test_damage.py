@@ -1,4 +1,4 @@
-"""Every fixture of recordings of memory, by glob: `check` passes what is valid and tells the rule of what is not."""
+"""Every fixture of recordings of memory, by glob: `check` passes what is valid and names the rule of what is not."""
 
 from __future__ import annotations
 

@@ -59,7 +59,7 @@ class Process:
         self.now += 1
         self.sums.append((self.now, self.used))
         attributes = f"{{allocation_id:1,addr:0x{address:016x},size:{size},total:{self.total},used:{self.used}}}"
-        when = str(START_NS + self.now // 2)  # two events may have one time: their numbers tell which is first
+        when = str(START_NS + self.now // 2)  # two events may have one time: their numbers say which is first
         return [str(self.now), event, "PTA", "N/A", when, "7", "7", "0", f"0x{address:016x}", attributes, "", ""]
 
 

@@ -108,13 +108,13 @@ def test_what_is_read_is_what_the_allocator_did(
         for allocated, reserved, active in allocator.sums[lost:]
     ]
     assert sums == expected
-    told = sorted(
+    reported = sorted(
         (life.address, life.size, when(life.allocated) or 0, when(life.released) or 0, when(life.completed) or 0)
         for life in allocator.lives
         if life.released is None or life.released > lost
     )
     events = recording.events.to_pylist()
-    assert told == sorted(
+    assert reported == sorted(
         (e["address"], e["size_bytes"], e["allocated_ns"] or 0, e["released_ns"] or 0, e["reusable_ns"] or 0)
         for e in events
     )

@@ -51,7 +51,7 @@ class MemoryRecording:
     unusable_bytes: int | None = None
     """Reserved at the end of the recording, in blocks that hold nothing and that cannot be returned: only a snapshot says it."""
     has_clock: bool = True
-    """False: the source tells the order of what happened, and no time; its times are numbers of events, not ns."""
+    """False: the source has the order of what happened, and no time; its times are numbers of events, not ns."""
     failed: tuple[FailedAllocation, ...] = ()
     findings: tuple[Finding, ...] = ()
 

@@ -168,7 +168,7 @@ def owners_at(peak: Level, before: int, allocations: Allocations, modules: Mappi
 
 
 def parts_of_process(process: Samples, every: Sequence[Samples], steps: StepTimes) -> tuple[Owner, ...]:
-    """What components held when the process held most, the largest first, and what none of them holds; its own allocators where no component tells what the program took.
+    """What components held when the process held most, the largest first, and what none of them holds; its own allocators where no component is what the program took.
 
     Recordings that do not overlap in time are of something else.
     """

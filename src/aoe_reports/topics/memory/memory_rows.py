@@ -42,7 +42,7 @@ class OfDevice:
     rank_id: int | None = column("Rank", "integer")
     device_id: int | None = column("Device", "integer", detail=True)
     process_id: int | None = column("Process", "integer")
-    """Where the source tells processes apart."""
+    """Where the source separates processes."""
 
 
 @row

@@ -37,7 +37,7 @@ Place = tuple[int | None, int | None, int | None]
 
 @dataclass(frozen=True, slots=True)
 class MemorySteps:
-    """The steps that memory is told apart by: of each device, or of all of them where the host has steps."""
+    """The steps that memory is divided into: of each device, or of all of them where the host has steps."""
 
     by_device: Mapping[int | None, StepTimes]
     clock: Clock
@@ -63,7 +63,7 @@ class ReadDevice:
 
     @property
     def process(self) -> int | None:
-        """The process whose memory it is, where a source tells processes apart."""
+        """The process whose memory it is, where a source separates processes."""
         return self.recordings[0].process
 
     @property

@@ -50,7 +50,7 @@ class StepTimes:
     """The steps of a device in order; each contains its begin and not its end.
 
     Spans of one number that overlap are one step, as of several devices; where a step overlaps the next one, it ends as that begins. Steps within
-    others tell nothing: there are none then.
+    others are of no use: there are none then.
     """
 
     def __init__(self, spans: Iterable[StepSpan]) -> None:
