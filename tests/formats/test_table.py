@@ -209,6 +209,7 @@ IDENTITIES = {
     "communication": "step type op_name group",
     "communication_bandwidth": "step type op_name group transport",
     "communication_matrix": "step type op_name group source_rank destination_rank",
+    "operator_memory": "device_id device op_name size_bytes allocation_ns release_ns allocation_total_allocated_bytes",
     "aicpu": "device_id timestamp_ns node stream_id task_id total_time_ns",
     "runtime_api": "api_name",
     "acl": "api_name start_ns duration_ns process_id thread_id",

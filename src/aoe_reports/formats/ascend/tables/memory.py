@@ -74,7 +74,15 @@ OPERATOR_MEMORY = Table(
     source="both",
     files=("operator_memory", "ge_operator_memory"),
     # two allocations never leave the same sum
-    identity=("device_id", "device", "op_name", "size_bytes", "allocation_ns", "allocation_total_allocated_bytes"),
+    identity=(
+        "device_id",
+        "device",
+        "op_name",
+        "size_bytes",
+        "allocation_ns",
+        "release_ns",
+        "allocation_total_allocated_bytes",
+    ),
 )
 
 STATIC_OP_MEM = Table(
