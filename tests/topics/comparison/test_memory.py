@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -14,7 +15,7 @@ from hypothesis import strategies as st
 from memory_devices import a_device, an_owner
 from memory_nights import MIB, write_memory_night
 
-from aoe_reports.model.topics.memory import DeviceMemory, Owner
+from aoe_reports.model.topics.memory import DeviceMemory, Level, Owner
 from aoe_reports.topics.comparison.memory import ComparedMemory, compare_memory
 from aoe_reports.topics.comparison.memory_words import with_memory
 
@@ -72,6 +73,21 @@ def test_reserved_memory_is_compared_without_owners() -> None:
     assert not found.parts
     assert with_memory("", found).startswith("Peak reserved memory on rank 0: ")
     assert compared([a_device([an_owner(100)], component="APP")], after) == ComparedMemory([], [])
+
+
+def with_reserve(allocated: int, reserved: int, rank: int) -> DeviceMemory:
+    device = a_device([an_owner(allocated)], rank)
+    return replace(device, pool=replace(device.pool, reserved=Level(size_bytes=reserved, at_ns=0, step=None)))
+
+
+def test_a_reserve_that_grows_beyond_use_is_said() -> None:
+    before = [with_reserve(1000 * MIB, 1100 * MIB, rank) for rank in (0, 1)]
+    after = [with_reserve(1000 * MIB, 1100 * MIB, 0), with_reserve(1000 * MIB, 1650 * MIB, 1)]
+    said = with_memory("", compared(before, after))
+    assert said == "Highest reserved memory on rank 1: +550.0 MiB, +50% (1.074 GiB → 1.611 GiB)."
+    in_step = [with_reserve(1550 * MIB, 1650 * MIB, rank) for rank in (0, 1)]
+    assert "reserved" not in with_memory("", compared(before, in_step))
+    assert with_memory("", compared(before, before)) == ""
 
 
 @pytest.fixture(scope="module")

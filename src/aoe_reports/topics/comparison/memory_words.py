@@ -24,18 +24,47 @@ def with_memory(headline: str, memory: ComparedMemory) -> str:
     most = max(memory.peaks, key=lambda peak: (peak.after_bytes, abs(peak.difference_bytes)), default=None)
     if most is None:
         return headline
-    if abs(most.difference_bytes) < MIN_CHANGE * most.before_bytes or not most.difference_bytes:
-        return _unchanged(most) if memory.is_alone else headline
-    named = _named(most, memory.parts)
-    words = say(
+    words = [words for words in (_peak_words(most, memory.parts), _reserved_words(memory.peaks)) if words]
+    if memory.is_alone and not words:
+        words = [_unchanged(most)]
+    return join(" ", [headline, *words] if headline else words)
+
+
+def _peak_words(peak: MemoryPeak, parts: Sequence[PeakPart]) -> Text | None:
+    if not _matters(peak.difference_bytes, peak.before_bytes):
+        return None
+    return say(
         "Peak memory{rank}: {change}{owners}."
-        if most.measure == "allocated"
+        if peak.measure == "allocated"
         else "Peak reserved memory{rank}: {change}{owners}.",
-        rank="" if most.rank_id is None else say(" on rank {rank}", rank=most.rank_id),
-        change=_change(most),
-        owners=join("", (say("; {part}", part=_part(one)) for one in named)),
+        rank=_on_rank(peak),
+        change=_change(peak.before_bytes, peak.after_bytes),
+        owners=join("", (say("; {part}", part=_part(one)) for one in _named(peak, parts))),
     )
-    return join(" ", [headline, words]) if headline else words
+
+
+def _reserved_words(peaks: Sequence[MemoryPeak]) -> Text | None:
+    """The reserve that changed most, where it changed otherwise than what is allocated."""
+    changes = [
+        (peak.reserved_after_bytes - peak.reserved_before_bytes, peak)
+        for peak in peaks
+        if peak.measure == "allocated"
+        and peak.reserved_before_bytes is not None
+        and peak.reserved_after_bytes is not None
+    ]
+    changed, peak = max(changes, key=lambda change: abs(change[0]), default=(0, peaks[0]))
+    before, after = peak.reserved_before_bytes or 0, peak.reserved_after_bytes or 0
+    if not (_matters(changed, before) and _matters(changed - peak.difference_bytes, before)):
+        return None
+    return say("Highest reserved memory{rank}: {change}.", rank=_on_rank(peak), change=_change(before, after))
+
+
+def _matters(difference: int, before: int) -> bool:
+    return bool(difference) and abs(difference) >= MIN_CHANGE * before
+
+
+def _on_rank(peak: MemoryPeak) -> Text | str:
+    return "" if peak.rank_id is None else say(" on rank {rank}", rank=peak.rank_id)
 
 
 def _unchanged(peak: MemoryPeak) -> Text:
@@ -62,14 +91,14 @@ def _whose(one: MemoryPeak | PeakPart) -> tuple[str, int | None, int | None]:
     return one.candidate, one.rank_id, one.device_id
 
 
-def _change(peak: MemoryPeak) -> Text:
-    levels = say("{before} → {after}", before=size_words(peak.before_bytes), after=size_words(peak.after_bytes))
-    if peak.ratio is None:
+def _change(before: int, after: int) -> Text:
+    levels = say("{before} → {after}", before=size_words(before), after=size_words(after))
+    if not before:
         return levels
     return say(
         "{difference}, {change} ({levels})",
-        difference=signed_size(peak.difference_bytes),
-        change=change_words(peak.ratio - 1),
+        difference=signed_size(after - before),
+        change=change_words(after / before - 1),
         levels=levels,
     )
 
@@ -80,7 +109,7 @@ def _part(part: PeakPart) -> Text:
 
 def memory_sections(memory: ComparedMemory) -> list[Section]:
     """The peaks of all devices if any changed or nothing else is compared, and for some of them the owners of the change."""
-    if not memory.peaks or not (memory.is_alone or any(peak.difference_bytes for peak in memory.peaks)):
+    if not memory.peaks or not (memory.is_alone or any(_has_changed(peak) for peak in memory.peaks)):
         return []
     peaks = [as_mapping(peak) for peak in memory.peaks]
     parts = [as_mapping(part) | {"name": owner_words(part, "name", part.others)} for part in memory.parts]
@@ -90,3 +119,7 @@ def memory_sections(memory: ComparedMemory) -> list[Section]:
         grid = Grid(telling_columns(columns_of(PeakPart), parts), parts)
         sections.append(Section(say("Change of the peak by owner"), [about], grid=grid))
     return sections
+
+
+def _has_changed(peak: MemoryPeak) -> bool:
+    return bool(peak.difference_bytes) or peak.reserved_before_bytes != peak.reserved_after_bytes
