@@ -224,9 +224,18 @@ ALL_TEXT = "for (const one of document.querySelectorAll('details')) one.open = t
 
 
 def shown_of(page: Path) -> Any:
-    """The twin of a page; of the list of series the first rows, since a script shows the others."""
+    """The twin of a page; of the list of series the first rows, since a script shows the others, those of memory by the model's name."""
     twin = json.loads(page.with_suffix(".json").read_text())
-    return twin | ({"rows": twin["rows"][: Listed.shown]} if twin["page"] == "all_series" else {})
+    if twin["page"] != "all_series":
+        return twin
+    sizes = {"before": None, "after": None}  # in units of their own
+    rows = twin["rows"][: Listed.shown]
+    return twin | {
+        "rows": [
+            row | sizes | {"workload": row["workload"].removesuffix("/memory")} if row["scope"] == "memory" else row
+            for row in rows
+        ]
+    }
 
 
 def test_without_scripts_every_fact_is_readable(tab: Tab, sites: Path) -> None:
@@ -633,12 +642,19 @@ def drawn_lanes(tab: Tab) -> list[int]:
     return found
 
 
+def page_with_step(sites: Path) -> Path:
+    """The page of the run whose step has a third stream."""
+    pages = [path for path in (sites / "plain" / "runs").glob("*.html") if 'id="h-step"' in path.read_text()]
+    (page,) = [path for path in pages if "Stream 3" in path.read_text()]
+    return page
+
+
 STATE = "document.querySelector('.range output').textContent"
 FRAME = "document.querySelector('svg.timeline').closest('.wide')"
 
 
 def test_the_timeline_of_a_step_zooms_and_moves_by_buttons_keys_and_mouse(tab: Tab, sites: Path) -> None:
-    (page,) = [path for path in (sites / "plain" / "runs").glob("*.html") if 'id="h-step"' in path.read_text()]
+    page = page_with_step(sites)
     tab.go(address_of(page))
     told = json.loads(page.with_suffix(".json").read_bytes())["picture"]
     whole, markup = drawn_lanes(tab), tab.run("document.querySelector('svg.timeline').innerHTML")
@@ -677,7 +693,7 @@ def test_the_timeline_of_a_step_zooms_and_moves_by_buttons_keys_and_mouse(tab: T
 
 
 def test_the_timeline_of_a_step_is_there_without_scripts(tab: Tab, sites: Path) -> None:
-    (page,) = [path for path in (sites / "plain" / "runs").glob("*.html") if 'id="h-step"' in path.read_text()]
+    page = page_with_step(sites)
     tab.scripts(allowed=False)
     tab.go(address_of(page))
     assert sum(drawn_lanes(tab)) > 400
