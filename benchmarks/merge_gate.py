@@ -1,7 +1,7 @@
 """How often the merge gate is right, end to end: clones of a repository, measured in turns by measure-in-turns.sh, judged by `aoe-reports ab`.
 
 usage: python benchmarks/merge_gate.py [--trials 50] [--rounds 5] [--factor 1.05] [--seed 20261130]
-Two clones of one commit, and two of which the candidate has a commit that makes convolutions take `factor` times as long. A measurement
+Two clones of one commit, and two where the candidate has a commit that makes convolutions take `factor` times as long. A measurement
 writes a simulated capture (simulation.tuning): each operator has its own mean in each capture, with a noise of 1 %. Prints how many of the
 trials end with each exit code, and for the slower clone how often the operator is named.
 """

@@ -482,7 +482,7 @@ def _leak_beside_releases(random: np.random.Generator) -> Planted:
 
 
 def _cache_of_shapes(random: np.random.Generator) -> Planted:
-    """Something is kept for each new shape, of which there are few."""
+    """Something is kept for each new shape, and there are few."""
     training, seen = _training(random), set[int]()
     shapes = int(random.integers(6, 10))
 

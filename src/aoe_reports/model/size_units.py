@@ -9,7 +9,7 @@ SIZE_UNITS = ((1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB"), (1, "bytes")
 
 
 def size_unit(size_bytes: float) -> tuple[int, str]:
-    """The largest unit of which a size has at least one."""
+    """The largest unit that is not larger than a size."""
     return next((unit for unit in SIZE_UNITS if abs(size_bytes) >= unit[0]), SIZE_UNITS[-1])
 
 

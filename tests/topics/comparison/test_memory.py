@@ -92,7 +92,7 @@ def test_a_reserve_that_grows_beyond_use_is_said() -> None:
 
 @pytest.fixture(scope="module")
 def runs(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
-    """Two runs of which the second holds 300 MiB more of a cache."""
+    """Two runs; the second holds 300 MiB more of a cache."""
     folder = tmp_path_factory.mktemp("runs")
     sizes = (1000 * MIB, 1300 * MIB)
     return [

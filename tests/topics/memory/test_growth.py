@@ -33,7 +33,7 @@ from aoe_reports.topics.memory.growth import growth_of
 from aoe_reports.topics.memory.reading import read_memory
 
 PLANTED_SEEDS, HEALTHY_SEEDS = 7, 15
-"""Of each kind: 126 planted and 240 healthy recordings in all, of which each run tries some."""
+"""Of each kind: 126 planted and 240 healthy recordings in all; each run tries some."""
 MAX_WRONG = {"leak without a pace": 1, "growth without a pace": 1, "growth of any size": 1}
 """Chance may let few later steps keep something, so that growth slows, or most steps, as in a leak; a healthy run never has a leak."""
 FILLING = {"cache of many shapes", "queue"}

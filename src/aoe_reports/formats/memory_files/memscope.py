@@ -1,6 +1,6 @@
 """msMemScope's events (msLeaks until 2025), of its CSV or its database: allocations and releases, and what was recorded of pools.
 
-Events of a block are written when it is released, so rows do not stand in the order of time. Sums (`total`, `used`) are those of the pool
+Events of a block are written when it is released, so rows are not in the order of time. Sums (`total`, `used`) are those of the pool
 right after an event; the workspace is part of the pool of PyTorch. Of what the driver allocates (HAL) no sum is written: it is added up here.
 """
 
@@ -163,7 +163,7 @@ class _Events:
             yield chosen[place == number]
 
     def numbers_in(self, rows: Ints, key: str) -> tuple[Ints, Mask]:
-        """Whole numbers that stand in the attributes of some rows under a key."""
+        """Whole numbers in the attributes of some rows under a key."""
         if not len(rows):
             return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=bool)
         if key not in self.known_numbers:
@@ -180,7 +180,7 @@ class _Events:
         return Words(values.places[self.attributes.places[rows]], values.words)
 
     def place(self, row: int) -> dict[str, int | None]:
-        """Where an event stands in its file."""
+        """The place of an event in its file."""
         return {"line": self.data.line(int(self.rows[row]))}
 
 
@@ -300,7 +300,7 @@ class _Blocks:
         )
 
     def _owners(self, at: Ints, is_known: Mask) -> tuple[pa.ChunkedArray, pa.ChunkedArray]:
-        """(whom memory was allocated for, what it holds): the tag of its owner, else the operator that ran in its thread."""
+        """(owner of the memory, what it holds): the tag of its owner, else the operator that ran in its thread."""
         tags = self.source.texts_in(at, "owner")
         running = _running(self.source)[at]
         operators, known, kinds = self.source.name.words, Numbering(), Numbering()

@@ -39,7 +39,7 @@ from aoe_reports.model.topics.memory import FailedAllocation, MemoryRecording
 MAX_BYTES = 512 << 20
 """A larger pickle is not read: in memory it takes some 20 times its size (42 MiB with 400,000 entries: 820 MiB)."""
 _BYTES_PER_ENTRY = 12
-"""No entry of a history or of the blocks takes less in a file; lists that stand in many places would seem to hold more."""
+"""No entry of a history or of the blocks takes less in a file; lists that are shared would seem to hold more."""
 _FEW_BYTES = 4096
 _MOST = 2**52
 """Bytes of an allocation, and us since 1970: there are none of 4 PB, and none in 2112 yet."""

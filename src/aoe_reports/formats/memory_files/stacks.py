@@ -1,4 +1,4 @@
-"""Stacks of a memory snapshot: as text, with whom the memory was allocated for and what it holds, where frames show it."""
+"""Stacks of a memory snapshot: as text, with the owner of the memory and what it holds, where frames show them."""
 
 from __future__ import annotations
 

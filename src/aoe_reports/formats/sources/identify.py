@@ -230,7 +230,7 @@ def _of_tuner(path: Path, head: str) -> FileName | None:
 
 
 def _by_words(text: str, path: Path) -> FileName | None:
-    """Tell an AOE result, a gradient bank, a snapshot of memory or records."""
+    """Distinguish an AOE result, a gradient bank, a snapshot of memory and records."""
     if '"basic"' in text and '"tuning_name"' in text:  # however it begins: a damaged one may lack its first bracket
         return FileName("sgat" if '"SGAT"' in text else "opat", "json", "aoe")
     if not text.startswith(("[", "{")):

@@ -148,7 +148,7 @@ def advise_capture(capture: Capture, chosen: Chosen, peaks: PeakOptions, finding
 
 
 def advise_recordings(capture: Capture, chosen: Chosen, findings: list[Finding]) -> list[DeviceAdvice]:
-    """Advice on the memory of devices by recordings of nothing else; devices of which no rule says anything are left out."""
+    """Advice on the memory of devices by recordings of nothing else; devices without advice are left out."""
     advised = []
     for memory in memory_of(capture, Notes(findings), lambda: steps_for_memory(capture, Notes(findings))):
         if chosen.rank in {None, memory.rank_id} and chosen.device in {None, memory.device_id}:

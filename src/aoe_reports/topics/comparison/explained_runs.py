@@ -123,7 +123,7 @@ def read_explained(unit: RunUnit, wanted: ExplainOptions, notes: Notes) -> Expla
 
 
 def _read_memory_only(run: ExplainedRun, rank: int | None, notes: Notes) -> ExplainedRun | None:
-    """A run of which no step can be explained, as only its memory is recorded."""
+    """A run without steps to explain, as only its memory is recorded."""
     for capture in run.compared.captures:
         with notes.where_unreadable(capture.root):
             run.compared.memory += read_memory(capture, rank, notes)

@@ -146,7 +146,7 @@ class Balance:
 
     held_before: int
     unexplained_changes: int
-    """Sum of all changes, up and down, of what is not explained."""
+    """Sum of all changes, up and down, of the unexplained part."""
     changes: int
     """The same of the recorded sum."""
 

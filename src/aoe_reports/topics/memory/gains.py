@@ -66,7 +66,7 @@ class Gains:
     changes: Ints | None = None
     """How the levels change in each judged step, up and down; None where they cannot fall."""
     unsure: tuple[int, ...] = ()
-    """The same of the last steps, of which a later one may still undo some."""
+    """The same of the last steps; a later one may still undo some."""
 
     def paces(self, pool_size: int, steady: Literal["leak", "grows"] = "leak") -> list[Pace]:
         """Growth that lasts, with the warm-up before it; else a filling cache or warm-up. None where growth is single or too small.
@@ -228,7 +228,7 @@ def _filling(sizes: Ints) -> Pace:
 
 
 def _of_pauses(judged: Ints, times: Ints) -> tuple[float, float, float]:
-    """(bytes a step, their interval) of gains that keep a pace: the ratio of amounts to pauses, both of which may vary."""
+    """(bytes a step, their interval) of gains that keep a pace: the ratio of amounts to pauses; both may vary."""
     pauses = np.diff(times, prepend=times[0]).astype(np.float64)
     pauses[0] = pauses[1:].mean()
     amounts = judged[times].astype(np.float64)

@@ -78,7 +78,7 @@ def _recorded_beside(capture: Capture, notes: Notes) -> list[MemoryRecording]:
 
 
 def spans_of_steps(steps: Sequence[Step]) -> list[StepSpan]:
-    """The times of steps of one device, of those that have any."""
+    """The times of the steps of one device, where they have any."""
     return [
         StepSpan(step.step, step.start_ns, step.start_ns + step.duration_ns)
         for step in steps

@@ -71,7 +71,7 @@ class RowsOfDevice:
         )
 
     def owners(self) -> Iterator[OwnerRow]:
-        """The largest owners, all others in one row, and last what is not explained."""
+        """The largest owners, all others in one row, and last the unexplained part."""
         explained = [owner for owner in self._memory.owners if not owner.unexplained]
         named = [owner for owner in explained if owner.name is not None]
         others = named[self._top :] if len(named) > self._top + 1 else []

@@ -134,7 +134,7 @@ class Samples:
         return int(values[place]) if place >= 0 else None
 
     def known(self, measure: str) -> tuple[Ints, Ints]:
-        """(times, values) of those that have a value."""
+        """(times, values) where there is a value."""
         values, known = self.measures[measure]
         return (self.times, values) if known.all() else (self.times[known], values[known])
 
@@ -209,7 +209,7 @@ def _shared(measures: Mapping[str, tuple[Ints, Mask]], values: Ints, known: Mask
 
 
 def _in_order(rows: Ints, times: Ints) -> Ints | slice:
-    """Some rows in the order of their times; a slice, of which nothing is copied, where these are all and in order."""
+    """Some rows in the order of their times; a slice, which copies nothing, where these are all and in order."""
     every = len(rows) == len(times)
     mine = times if every else times[rows]
     if (mine[1:] < mine[:-1]).any():

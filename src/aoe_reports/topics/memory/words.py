@@ -173,7 +173,7 @@ _NO_GROWTH = N_(
 
 
 def _of_logs(statements: Sequence[StatementRow]) -> Text | str:
-    """The largest of each size of those that matter, where nothing but logs is here."""
+    """The largest size of each kind that matters, where nothing but logs is here."""
     largest: dict[str, int] = {}
     for one in statements:
         if one.name in _LOGGED and one.size_bytes is not None:
