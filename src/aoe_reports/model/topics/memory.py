@@ -36,7 +36,7 @@ class FailedAllocation:
 class MemoryRecording:
     """What one file says of the memory of one device. Frames have the columns of `memory_event` and `memory_sample`.
 
-    Columns that the source cannot fill are null. capture_id, rank_id, device_id and source_id are left out: they are the same in all rows.
+    Columns that the source cannot fill are null. capture_id, rank_id, device_id, process_id and source_id are left out: they are the same in all rows.
     """
 
     rank_id: int | None
