@@ -40,9 +40,17 @@ def parse_name(name: str, folder: str) -> FileName | None:
 
 
 def is_snapshot(head: str, mark: str = "") -> bool:
-    """Whether a file is a snapshot, by the keys of its beginning, which stand between marks: quotes in JSON."""
-    has = {key: f"{mark}{key}{mark}" in head for key in ("segments", "total_size", "device_traces")}
-    return has["segments"] and (has["total_size"] or has["device_traces"])
+    """Whether a file is a snapshot, by the keys of its beginning, which stand between marks: quotes in JSON.
+
+    A list of segments alone begins with the keys of the first of them.
+    """
+    has = {
+        key: f"{mark}{key}{mark}" in head
+        for key in ("segments", "total_size", "device_traces", "active_size", "segment_type")
+    }
+    return (has["segments"] and (has["total_size"] or has["device_traces"])) or (
+        has["total_size"] and has["active_size"] and has["segment_type"]
+    )
 
 
 def snapshot_name(name: str, form: Form) -> FileName:

@@ -17,8 +17,9 @@ Measure = Literal["allocated", "reserved", "active"]
 MEASURES: Final[tuple[Measure, ...]] = get_args(Measure)
 """A peak is one of the first of these that is recorded."""
 Growing = Literal["leak", "grows", "filling cache", "warm-up"]
-NotJudged = Literal["no steps", "few steps", "no levels"]
-"""Why growth could not be judged: no step is known, too few are recorded, or nothing says how much was allocated or reserved in them."""
+NotJudged = Literal["no history", "no steps", "few steps", "no levels"]
+"""Why growth could not be judged: one state is all that is known, no step is known, too few are recorded, or nothing says how much was allocated or
+reserved in them."""
 
 
 @record
@@ -52,6 +53,8 @@ class MemoryRecording:
     """Reserved at the end of the recording, in blocks that hold nothing and that cannot be returned: only a snapshot says it."""
     has_clock: bool = True
     """False: the source has the order of what happened, and no time; its times are numbers of events, not ns."""
+    has_history: bool = True
+    """False: it is one state, and not what happened before: a snapshot without a history."""
     failed: tuple[FailedAllocation, ...] = ()
     findings: tuple[Finding, ...] = ()
 

@@ -61,6 +61,7 @@ class DevicePeak:
     rank_id: int | None
     device_id: int | None
     unusable_bytes: int | None
+    has_history: bool
     every: Sequence[Samples]
     pool: Samples
     level: Level
@@ -82,6 +83,7 @@ class DevicePeak:
             recordings[0].rank_id,
             recordings[0].device_id,
             max(unusable, default=None),
+            all(one.has_history for one in recordings),
             every,
             pool,
             level,
@@ -139,7 +141,7 @@ class DevicePeak:
             unusable_bytes=self.unusable_bytes,
             explained=explained,
             growth=(*growth.rows, *growth_beside(pool, growth.rows, every, spans)),
-            growth_not_judged=growth.not_judged,
+            growth_not_judged=growth.not_judged if self.has_history else "no history",
             churn=churn,
             repeated=repeated,
             fragmentation=fragmentation_of(one_allocator(every, pool).frame(), self.unusable_bytes),
