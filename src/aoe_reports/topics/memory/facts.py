@@ -62,6 +62,8 @@ class DevicePeak:
     device_id: int | None
     unusable_bytes: int | None
     has_history: bool
+    marked: StepTimes
+    """The steps that its recordings themselves mark."""
     every: Sequence[Samples]
     pool: Samples
     level: Level
@@ -84,6 +86,7 @@ class DevicePeak:
             recordings[0].device_id,
             max(unusable, default=None),
             all(one.has_history for one in recordings),
+            StepTimes({StepSpan(*step) for one in recordings for step in one.steps}),
             every,
             pool,
             level,
@@ -95,6 +98,10 @@ class DevicePeak:
         """The highest peak within a step; None where nothing is recorded then."""
         level = self.pool.within(span).highest(self.pool.measure, StepTimes(()))
         return None if level is None else replace(self, level=level)
+
+    def known_steps(self, steps: StepTimes) -> StepTimes:
+        """Steps that are known otherwise, else those that its recordings mark."""
+        return steps if steps.spans else self.marked
 
     @property
     def at_ns(self) -> int:
@@ -111,7 +118,7 @@ class DevicePeak:
         self, steps: StepTimes, running: Sequence[str] = (), modules: Mapping[int, str] = MappingProxyType({})
     ) -> DeviceMemory:
         """The memory of the device; `modules` says in which module the program was at some times of allocation."""
-        pool, every = self.pool, self.every
+        pool, every, steps = self.pool, self.every, self.known_steps(steps)
         pools = [_pool(samples, steps) for samples in every]
         peak = replace(self.level, step=steps.at(self.at_ns))
         owners: tuple[Owner, ...] = ()
