@@ -1,11 +1,11 @@
-"""What others than Ascend's profilers record of the memory of devices: PyTorch's snapshot, msMemScope, MindSpore's tracker, logs of servers."""
+"""What others than Ascend's profilers record of the memory of devices: PyTorch's snapshot, msMemScope, MindSpore's tracker and plan of graphs, logs of servers."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from aoe_reports.formats.memory_files.names import LOG, MEMSCOPE, SNAPSHOT, TRACKER, log_name
+from aoe_reports.formats.memory_files.names import GRAPHS, LOG, MEMSCOPE, SNAPSHOT, TRACKER, log_name
 
 if TYPE_CHECKING:
     from aoe_reports.formats.sources.found import FoundFile
@@ -26,6 +26,10 @@ def recordings_of(file: FoundFile) -> list[MemoryRecording]:
         from aoe_reports.formats.memory_files.tracker import read_tracker  # noqa: PLC0415 -- as above
 
         return read_tracker(file)
+    if file.name.kind == GRAPHS:
+        from aoe_reports.formats.memory_files.graphs import read_graphs  # noqa: PLC0415 -- as above
+
+        return read_graphs(file)
     return []
 
 

@@ -380,7 +380,7 @@ def _steps(events: _Events, row: int) -> Iterator[tuple[int, int, int]]:
     begins = np.flatnonzero(ranges & events.type.having("Range_start") & events.name.having(*_STEP_NAMES))
     if len(begins):
         times = events.times[begins].tolist()
-        numbers, ends = range(1, len(times) + 1), [*times[1:], _end_of_range(events, ranges, int(begins[-1]))]
+        numbers, ends = [*range(1, len(times) + 1)], [*times[1:], _end_of_range(events, ranges, int(begins[-1]))]
     else:
         calls = np.flatnonzero(is_mine & events.event.having("SYSTEM") & events.type.having("STEP"))
         counted = events.name.numbers_by({word: int(word) for word in events.name.words if _COUNT.fullmatch(word)})

@@ -55,6 +55,8 @@ class MemoryRecording:
     """False: the source has the order of what happened, and no time; its times are numbers of events, not ns."""
     has_history: bool = True
     """False: it is one state, and not what happened before: a snapshot without a history."""
+    graphs: pa.Table | None = None
+    """What a plan of the memory of graphs of static shapes holds, with the columns of static_op_mem."""
     steps: tuple[tuple[int, int, int], ...] = ()
     """Number, begin and end (ns, on its clock) of the steps that the source itself marks."""
     failed: tuple[FailedAllocation, ...] = ()

@@ -19,6 +19,8 @@ from aoe_reports.engine.memory import memory_recordings
 from aoe_reports.engine.question import Notes
 from aoe_reports.facts.tasks import split_devices
 from aoe_reports.formats.capture import Capture
+from aoe_reports.formats.memory_files import recordings_of
+from aoe_reports.formats.memory_files.names import GRAPHS
 from aoe_reports.formats.vendor import vendor_of
 from aoe_reports.model.arrays.memory import give_back
 from aoe_reports.model.by_key import lists_by_key
@@ -191,7 +193,11 @@ def _host_ranges(capture: Capture, notes: Notes, peaks: Collection[DevicePeak]) 
 
 
 def graphs_of_capture(capture: Capture, notes: Notes) -> Iterator[tuple[int | None, GraphMemory]]:
-    """(device, None for the host; memory of a graph of static shapes) of the first table that has rows."""
+    """(device, None for the host; memory of a graph of static shapes) of the first table that has rows, or of a plan of MindSpore."""
+    for file in (file for file in capture.files if file.name.kind == GRAPHS):
+        with Notes().where_unreadable(file.path):  # which is said where its recordings are read
+            for recording in recordings_of(file):
+                yield from ((None, graph) for graph in graphs_of(recording.graphs))
     for source in capture.sources("static_op_mem"):
         tables = []
         with notes.where_unreadable(source.files[0].path):
