@@ -113,7 +113,9 @@ def _of_reserve(device: DeviceRow) -> Iterator[ActionRow]:
     reserved, excess = device.highest_reserved_bytes, device.excess_bytes or 0
     if reserved is not None and excess >= _MUCH * reserved and excess:
         seen = say(
-            "{size} of {reserved} that was reserved was never used",
+            "{size} of {reserved} that was reserved was not in use"
+            if device.growth_not_judged == "no history"
+            else "{size} of {reserved} that was reserved was never used",
             size=size_words(excess),
             reserved=size_words(reserved),
         )

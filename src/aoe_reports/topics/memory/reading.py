@@ -19,6 +19,8 @@ from aoe_reports.engine.memory import memory_recordings
 from aoe_reports.engine.question import Notes
 from aoe_reports.facts.tasks import split_devices
 from aoe_reports.formats.capture import Capture
+from aoe_reports.formats.memory_files import recordings_of
+from aoe_reports.formats.memory_files.names import GRAPHS
 from aoe_reports.formats.vendor import vendor_of
 from aoe_reports.model.arrays.memory import give_back
 from aoe_reports.model.by_key import lists_by_key
@@ -98,26 +100,30 @@ def read_memory(
     ranges = _host_ranges(capture, notes, peaks.values())
     give_back()
     steps = steps_for_memory(capture, notes, ranges.steps.values())
-    numbers = frozenset(span.number for times in steps.by_device.values() for span in times.spans)
+    known = {place: peak.known_steps(steps.of(place[1])) for place, peak in peaks.items()}
+    numbers = frozenset(span.number for times in (*steps.by_device.values(), *known.values()) for span in times.spans)
     if step is not None:
-        peaks = _within(peaks, steps, step)
+        peaks = _within(peaks, known, step)
         if not peaks:
             return ReadMemory((), device_ids, numbers)
         ranges = _host_ranges(capture, notes, peaks.values())
     modules = ranges.modules()
     devices: list[ReadDevice] = []
     for place in _in_order(peaks):
-        peak, own_steps = peaks[place], steps.of(place[1])
+        peak, own_steps = peaks[place], known[place]
+        clock = "host" if own_steps is peak.marked and own_steps.spans else steps.clock
         memory = peak.memory(own_steps, ranges.open_at(peak.at_ns), modules)
         if not devices:
             memory = replace(memory, allocation_calls=ranges.allocation_calls())
-        devices.append(ReadDevice(tuple(recordings[place]), own_steps, steps.clock, memory, peak))
+        devices.append(ReadDevice(tuple(recordings[place]), own_steps, clock, memory, peak))
     return ReadMemory(devices, device_ids, numbers)
 
 
-def _within(peaks: Mapping[Place, DevicePeak], steps: MemorySteps, number: int) -> dict[Place, DevicePeak]:
+def _within(
+    peaks: Mapping[Place, DevicePeak], steps: Mapping[Place, StepTimes], number: int
+) -> dict[Place, DevicePeak]:
     """The highest peak within a step of each device that has one."""
-    spans = {place: steps.of(place[1]).of(number) for place in peaks}
+    spans = {place: steps[place].of(number) for place in peaks}
     found = {place: peaks[place].within(span) for place, span in spans.items() if span is not None}
     return {place: peak for place, peak in found.items() if peak is not None}
 
@@ -187,7 +193,11 @@ def _host_ranges(capture: Capture, notes: Notes, peaks: Collection[DevicePeak]) 
 
 
 def graphs_of_capture(capture: Capture, notes: Notes) -> Iterator[tuple[int | None, GraphMemory]]:
-    """(device, None for the host; memory of a graph of static shapes) of the first table that has rows."""
+    """(device, None for the host; memory of a graph of static shapes) of the first table that has rows, or of a plan of MindSpore."""
+    for file in (file for file in capture.files if file.name.kind == GRAPHS):
+        with Notes().where_unreadable(file.path):  # which is said where its recordings are read
+            for recording in recordings_of(file):
+                yield from ((None, graph) for graph in graphs_of(recording.graphs))
     for source in capture.sources("static_op_mem"):
         tables = []
         with notes.where_unreadable(source.files[0].path):

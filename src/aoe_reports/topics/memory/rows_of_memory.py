@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from aoe_reports.engine.question import Notes, Unit
-from aoe_reports.formats.memory_files import statements_of, states_memory
+from aoe_reports.formats.memory_files import statements_of
 from aoe_reports.model.texts import say
 from aoe_reports.model.topics.memory import DeviceMemory, Level, Owner, PoolMemory, Repeated, Statement
 from aoe_reports.model.topics.memory_words import MEASURE_WORDS, kind_words, owner_words
@@ -212,7 +212,7 @@ def _level(name: str, level: Level | None) -> dict[str, Any]:
 
 def statements_in(unit: Unit, notes: Notes) -> Iterator[StatementRow]:
     """What the logs of a capture state, line by line."""
-    for file in filter(states_memory, unit.capture.files):
+    for file in unit.capture.files:
         statements: list[Statement] = []
         with notes.where_unreadable(file.path):
             statements = statements_of(file)

@@ -98,7 +98,9 @@ def _of_failed(failed: Sequence[FailedAllocation]) -> Text:
 def _of_peak(device: DeviceRow, owners: Sequence[OwnerRow]) -> Iterator[Text]:
     """How high it is and its largest parts; why these are not named where allocations and the sum contradict each other."""
     peak = say(
-        "{device} peaks at {size}{step}",
+        "{device} holds {size} at the time of the snapshot"
+        if device.growth_not_judged == "no history"
+        else "{device} peaks at {size}{step}",
         device=device_first(device),
         size=size_words(device.peak_bytes),
         step="" if device.step is None else say(" in step {step}", step=device.step),
@@ -139,7 +141,9 @@ def _of_reserve(devices: Sequence[DeviceRow]) -> Iterator[Text]:
     reserved, excess = most.highest_reserved_bytes, most.excess_bytes or 0
     if reserved and excess >= _FAR_ABOVE * reserved:
         yield say(
-            "{device} reserves up to {reserved}, {excess} more than was ever in use.",
+            "{device} reserves {reserved} then, {excess} more than is in use."
+            if most.growth_not_judged == "no history"
+            else "{device} reserves up to {reserved}, {excess} more than was ever in use.",
             device=device_first(most),
             reserved=size_words(reserved),
             excess=size_words(excess),
@@ -165,6 +169,7 @@ def _of_growth(devices: Sequence[DeviceRow], growth: Sequence[GrowthRow]) -> Ite
 
 _NO_GROWTH = N_(
     {
+        "no history": "Growth is not known{some}: the snapshot has no history, only one state; record one with _record_memory_history().",
         "no levels": "Growth is not known{some}: nothing records how much was allocated in the steps; profile with profile_memory=True.",
         "no steps": "Growth is not known{some}: no steps with times are recorded; profile at least {steps} steps with prof.step().",
         "few steps": "Growth is not known{some}: fewer than {steps} steps are recorded; profile at least {steps}.",
