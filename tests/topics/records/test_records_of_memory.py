@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from memory_devices import a_device, an_owner
 from memory_nights import MIB, write_memory_night, write_snapshot
+from planted_memory import planted, write_planted
 
 from aoe_reports.model.topics.memory import DeviceMemory, Growth
 from aoe_reports.rules.schema import schema_errors
@@ -187,3 +188,27 @@ def test_tables_of_memory_count_before_a_recording(cli: Cli, tmp_path: Path) -> 
     write_snapshot(write_memory_night(tmp_path, 0, [("cache", MIB)]) / "snapshot.json", 8 * MIB)
     (found,), _ = memory_of_night(cli, tmp_path)
     assert found["peak_allocated_bytes"]["value"] == 101 * MIB
+
+
+@pytest.mark.parametrize("kind", ["leak", "saw"])
+def test_growth_is_that_of_the_steps_of_the_host_as_in_the_question(cli: Cli, tmp_path: Path, kind: str) -> None:
+    write_planted(planted(kind, 1), tmp_path)
+    (exports,) = tmp_path.rglob("ASCEND_PROFILER_OUTPUT")
+    times = [event["ts"] for event in json.loads((exports / "trace_view.json").read_text()) if "ts" in event]
+    tasks = [f"a,MatMul,AI_CORE,{time},1\n" for time in times]  # without steps: those of the host alone are known
+    (exports / "kernel_details.csv").write_text(
+        "Name,Type,Accelerator Core,Start Time(us),Duration(us)\n" + "".join(tasks)
+    )
+    (found,), _ = memory_of_night(cli, tmp_path)
+    rows = cli("memory", tmp_path, "--format", "json").json["growth"]
+    paces = [row["bytes_per_step"] for row in rows if row["is_all"] and row["measure"] == "allocated"]
+    assert found["growth_bytes_per_step"]["value"] == pytest.approx(max(paces, default=0.0), abs=1)
+    assert bool(paces) == (kind == "leak")
+
+
+def test_tasks_have_steps_where_no_timeline_is(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(captures, "STEPS", 12)
+    write_memory_night(tmp_path, 0, [("leak", MIB)] * 12, every_ns=3_670_000)
+    (found,), _ = memory_of_night(cli, tmp_path)
+    (row,) = [one for one in cli("memory", tmp_path, "--format", "json").json["growth"] if one["is_all"]]
+    assert row["bytes_per_step"] == pytest.approx(found["growth_bytes_per_step"]["value"], abs=1)
