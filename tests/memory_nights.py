@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from pathlib import Path
+from types import MappingProxyType
 
 from captures import FIRST, QUIET, us, write_night
 from planted_snapshots import Allocator, snapshot_of
@@ -41,11 +42,32 @@ def _sample(time_ns: int, allocated: int, reserved: int) -> str:
     return f"PTA,{us(time_ns)}\t,{allocated / MIB},{reserved / MIB},{allocated / MIB},1,NPU:0"
 
 
-def write_memory_night(folder: Path, number: int, owners: Owners, *, rank: int = 0, every_ns: int = 1_000_000) -> Path:
-    """A night as `write_night` makes it, with memory; 100 MiB are older than its recording."""
+def write_memory_night(
+    folder: Path,
+    number: int,
+    owners: Owners,
+    *,
+    rank: int = 0,
+    every_ns: int = 1_000_000,
+    components: Mapping[str, int] = MappingProxyType({}),
+) -> Path:
+    """A night as `write_night` makes it, with memory; 100 MiB are older than its recording. `components` of CANN hold memory beside it."""
     home = write_night(folder, number, QUIET, rank=rank)
     start = int((FIRST + timedelta(days=number)).timestamp()) * 1_000_000_000
-    return write_memory(home, start, owners, before=100 * MIB, every_ns=every_ns)
+    write_memory(home, start, owners, before=100 * MIB, every_ns=every_ns)
+    if components:
+        write_components(home, start, 100 * MIB + sum(size for _, size in owners), components)
+    return home
+
+
+def write_components(home: Path, start_ns: int, reserved: int, components: Mapping[str, int]) -> None:
+    """The process, which holds what its allocator reserved and what components of CANN hold; each is sampled twice."""
+    exports, whole = home / "ASCEND_PROFILER_OUTPUT", reserved + sum(components.values())
+    times = [us(start_ns + 123_457 + more) for more in (0, 1_000_000)]
+    with (exports / "memory_record.csv").open("a") as table:
+        table.writelines(f"APP,{time}\t,,{whole / MIB},,,NPU:0\n" for time in times)
+    rows = [f"{name},{time}\t,{size / MIB},NPU:0\n" for name, size in components.items() for time in times]
+    (exports / "npu_module_mem.csv").write_text("Component,Timestamp(us),Total Reserved(MB),Device\n" + "".join(rows))
 
 
 CACHE = [{"filename": "/job/vllm/v1/worker/gpu_model_runner.py", "line": 5, "name": "_allocate_kv_cache_tensors"}]

@@ -194,6 +194,8 @@ class DeviceMemory:
 
     rank_id: int | None
     device_id: int | None
+    process_id: int | None = None
+    """The process whose memory it is, where a source separates processes."""
     pools: tuple[PoolMemory, ...]
     pool: PoolMemory
     """The one of these whose peak is taken apart."""
