@@ -203,7 +203,7 @@ class Memory(Question[MemoryOptions, MemoryOfCapture]):
             tables=tables,
             sections=sections_of(devices, sorted(tables, key=lambda table: table.place)),
             headline=headline_of(devices, owners, growth, rows["statements"], failed),
-            picture=max(pictures, key=lambda one: one.peak_bytes, default=None),
+            pictures=sorted(pictures, key=lambda one: -one.peak_bytes)[:1],
         )
 
 
