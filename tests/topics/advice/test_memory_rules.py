@@ -174,6 +174,7 @@ def test_recordings_of_memory_alone_get_advice_on_the_command_line(cli: Cli, tmp
     ran = cli("advise", tmp_path)
     assert "memory-fragmentation" in ran.out
     assert "Only memory was recorded: effects are bytes, and no time is known" in ran.out
+    assert "bounds" not in ran.out
     (row,) = cli("advise", tmp_path, "--format", "json").json["rows"]
     assert (row["rule"], row["evidence"]["unusable_bytes"], row["bound_us"]) == ("memory-fragmentation", 20 << 20, None)
 

@@ -160,7 +160,7 @@ def test_of_many_ranks_the_one_that_leaks_is_named_and_growth_of_all_is_shown(cl
 def test_what_grows_is_what_was_planted(cli: Cli) -> None:
     found = cli("memory", TRAINING, "--format", "json").json["growth"]
     assert {(row["owner"], row["meaning"], row["bytes_per_step"]) for row in found} == {
-        ("all of PTA+GE", "leak", LEAK),
+        ("PTA+GE as a whole", "leak", LEAK),
         ("aten::clone", "leak", LEAK),
     }
 

@@ -54,8 +54,11 @@ def axis_words(picture: WaterfallPicture) -> Text:
 def legend_of_waterfall(picture: WaterfallPicture, language: Language) -> list[tuple[str, str]]:
     """(class, words) of each kind of bar that is drawn, in order."""
     drawn = {bar.kind for bar in picture.bars}
-    words = {**BAR_WORDS[picture.unit], **({} if picture.whole is None else {"whole": picture.whole})}
-    return [(kind, in_language(said, language)) for kind, said in words.items() if kind in drawn]
+    return [
+        (kind, in_language((picture.whole or said) if kind == "whole" else said, language))
+        for kind, said in BAR_WORDS[picture.unit].items()
+        if kind in drawn
+    ]
 
 
 def value_of(bar: WaterfallBar, unit: BarUnit) -> str:

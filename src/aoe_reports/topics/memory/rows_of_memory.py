@@ -113,7 +113,7 @@ class RowsOfDevice:
     def growth(self) -> Iterator[GrowthRow]:
         """What grows from step to step."""
         for one in self._memory.growth:
-            whole = say("all of {component}", component=one.component)
+            whole = say("{component} as a whole", component=one.component)
             yield GrowthRow(
                 **self.place,
                 owner=whole if one.owner is None else one.owner,
