@@ -8,7 +8,7 @@ from aoe_reports.model.by_key import lists_by_key
 from aoe_reports.model.size_units import size_words
 from aoe_reports.model.texts import N_, say
 from aoe_reports.model.topics.memory_words import UNKNOWN_OWNER
-from aoe_reports.topics.memory.memory_rows import ActionRow, DeviceRow, GrowthRow, OwnerRow, device_words, where
+from aoe_reports.topics.memory.row_classes import ActionRow, DeviceRow, GrowthRow, OwnerRow, device_words, where
 
 MAX_ACTIONS = 3
 """So many of a run are listed."""

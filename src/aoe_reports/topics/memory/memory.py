@@ -11,7 +11,7 @@ from aoe_reports.engine.question import CaptureOptions, Finished, Question, Requ
 from aoe_reports.model.options import option, options
 from aoe_reports.model.rows import Rows
 from aoe_reports.model.texts import N_, say
-from aoe_reports.topics.memory.memory_rows import (
+from aoe_reports.topics.memory.row_classes import (
     ActionRow,
     CallRow,
     ChurnRow,
@@ -118,7 +118,7 @@ class Memory(Question[MemoryOptions, MemoryOfCapture]):
         """What is recorded of devices."""
         from aoe_reports.topics.memory.picture import picture_of
         from aoe_reports.topics.memory.reading import read_memory
-        from aoe_reports.topics.memory.rows_of_memory import RowsOfDevice
+        from aoe_reports.topics.memory.row_builders import DeviceRows
         from aoe_reports.topics.memory.words import findings_of, open_ends_of
 
         chosen, tables = asked.options, part.tables
@@ -132,7 +132,7 @@ class Memory(Question[MemoryOptions, MemoryOfCapture]):
         if read.devices:
             part.pictures.append(picture_of(max(read.devices, key=lambda one: one.memory.peak.size_bytes)))
         for device in read.devices:
-            rows = RowsOfDevice(unit.run, device, chosen.top)
+            rows = DeviceRows(unit.run, device, chosen.top)
             asked.notes.add(findings_of(device))
             part.open_ends.extend(open_ends_of(unit.run, device))
             part.failed.extend(failed for one in device.recordings for failed in one.failed)
@@ -148,7 +148,7 @@ class Memory(Question[MemoryOptions, MemoryOfCapture]):
     def _beside(unit: Unit, asked: Request[MemoryOptions], part: MemoryOfCapture) -> None:
         """What logs and compilers state of a whole run, in no step."""
         from aoe_reports.topics.memory.reading import graphs_of_capture
-        from aoe_reports.topics.memory.rows_of_memory import rows_of_graph, statements_in
+        from aoe_reports.topics.memory.row_builders import rows_of_graph, statements_in
 
         capture, chosen = unit.capture, asked.options
         if chosen.step is not None:

@@ -18,7 +18,8 @@ from aoe_reports.model.topics.memory import FailedAllocation
 from aoe_reports.topics.memory.actions import largest_leak, leak_words
 from aoe_reports.topics.memory.balance import missing_of
 from aoe_reports.topics.memory.gains import MIN_STEPS
-from aoe_reports.topics.memory.memory_rows import (
+from aoe_reports.topics.memory.reading import ReadDevice
+from aoe_reports.topics.memory.row_classes import (
     DeviceRow,
     GrowthRow,
     OwnerRow,
@@ -27,7 +28,6 @@ from aoe_reports.topics.memory.memory_rows import (
     device_words,
     where,
 )
-from aoe_reports.topics.memory.reading import ReadDevice
 from aoe_reports.topics.memory.samples import PROFILER_SOURCES
 from aoe_reports.topics.rules import MEMORY_DISAGREES, MEMORY_OPEN, MEMORY_UNEXPLAINED
 

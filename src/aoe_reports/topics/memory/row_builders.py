@@ -1,4 +1,4 @@
-"""Makes the rows of `memory` of what was read."""
+"""Builds the rows of `memory` from what was read."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from aoe_reports.formats.memory_files import statements_of, states_memory
 from aoe_reports.model.texts import say
 from aoe_reports.model.topics.memory import DeviceMemory, Level, Owner, PoolMemory, Repeated, Statement
 from aoe_reports.model.topics.memory_words import MEASURE_WORDS, kind_words, owner_words
-from aoe_reports.topics.memory.memory_rows import (
+from aoe_reports.topics.memory.reading import ReadDevice
+from aoe_reports.topics.memory.row_classes import (
     MEANINGS,
     SCOPES,
     STATED,
@@ -25,12 +26,11 @@ from aoe_reports.topics.memory.memory_rows import (
     StatementRow,
     StaticRow,
 )
-from aoe_reports.topics.memory.reading import ReadDevice
 from aoe_reports.topics.memory.static import GraphMemory
 from aoe_reports.topics.memory.words import MUCH_UNEXPLAINED
 
 
-class RowsOfDevice:
+class DeviceRows:
     """The rows of one device; `place` is what all of them begin with."""
 
     def __init__(self, run: str, read: ReadDevice, top: int) -> None:

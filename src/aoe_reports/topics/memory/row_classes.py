@@ -1,4 +1,4 @@
-"""The rows of `memory`, and how sentences call the devices that they are of."""
+"""The classes of the rows of `memory`, and how sentences call the devices that they are of."""
 
 from __future__ import annotations
 
