@@ -26,7 +26,7 @@ from aoe_reports.topics.memory.growth import growth_of
 
 FIRST_SEED, WALKS = 3000, 400
 FILLING = {"cache of many shapes", "queue"}
-LEFT_OUT = {"REGULAR": math.inf, "AT_REST": math.inf, "SLOWER": 0.0, "FALLING": 0.0, "NOISE": 0.0}
+LEFT_OUT = {"REGULAR": math.inf, "AT_REST": math.inf, "SLOWER": 0.0, "NOISE": 0.0}
 VARIANTS: dict[str, tuple[str, float]] = {"as it is": ("NOISE", gains.NOISE)} | {
     f"{name} {value:g}": (name, value)
     for name, none in LEFT_OUT.items()

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 TITLES = N_(
     {
         "actions": "Recommended actions",
-        "devices": "Highest memory of each device",
+        "devices": "Peak memory of each device",
         "rows": "Who holds the peak",
         "growth": "What grows from step to step",
         "process": "What the process holds at its peak",
@@ -49,7 +49,7 @@ TITLES = N_(
 
 @options
 class MemoryOptions(CaptureOptions):
-    """Which peak is taken apart, and how many of its owners are listed."""
+    """Which peak is broken down, and how many of its owners are listed."""
 
     top: int = option(default=15, minimum=1, help="Number of owners per device; the others are one row.")
     rank: int | None = only("rank")
@@ -72,7 +72,7 @@ class MemoryOfCapture:
 
 
 class Memory(Question[MemoryOptions, MemoryOfCapture]):
-    """Take the peak of device memory apart: who held it, since when, what is reserved beside it, what grows from step to step."""
+    """Break down the peak of device memory: who held it, since when, what is reserved beyond it, what grows from step to step."""
 
     example = "memory profile"
     page = "memory"
