@@ -268,7 +268,7 @@ EVIDENCE = frozenset(
         "usual mean", "usual shapes", "waited", "waited in call",
         # of memory
         "allocations", "at least", "at most", "at once", "component", "excess", "first step", "held", "in use", "largest owner", "last step", "of largest owner",
-        "per step", "reserved", "reserved in vain", "share of peak", "size", "times", "unusable",
+        "per step", "reserved", "reserved by fragmentation", "share of peak", "size", "times", "unusable",
     }
 )  # fmt: skip
 """Names of evidence as people read them."""

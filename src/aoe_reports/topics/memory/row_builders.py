@@ -59,7 +59,7 @@ class DeviceRows:
             highest_reserved_bytes=None if memory.pool.reserved is None else memory.pool.reserved.size_bytes,
             unusable_bytes=memory.unusable_bytes,
             excess_bytes=None if lost is None else lost.excess_bytes,
-            in_vain_bytes=None if lost is None else lost.in_vain_bytes,
+            reserved_by_fragmentation_bytes=None if lost is None else lost.reserved_by_fragmentation_bytes,
             before_bytes=sum(owner.size_bytes for owner in memory.owners if owner.since_before),
             unexplained_bytes=sum(owner.size_bytes for owner in memory.owners if owner.unexplained),
             adds_up=_adds_up(memory),

@@ -94,8 +94,8 @@ class DeviceRow(OfDevice):
     unusable_bytes: int | None = column("Unusable", "size")
     excess_bytes: int | None = column("Reserved, never used", "size", detail=True)
     """The most that was reserved less the most that was in use: packing without gaps would save no more."""
-    in_vain_bytes: int | None = column()
-    """Reserved while as much was free already, in blocks too small or of another stream."""
+    reserved_by_fragmentation_bytes: int | None = column()
+    """Reserved although as much was free, in blocks too small (external fragmentation) or of another stream."""
     before_bytes: int = column("Allocated before recording", "size")
     unexplained_bytes: int = column()
     adds_up: bool = column()
