@@ -9,37 +9,25 @@ from pathlib import Path
 from types import MappingProxyType
 
 from captures import FIRST, QUIET, us, write_night
+from memory_files import MIB, Allocation, Record, write_tables
 from planted_snapshots import Allocator, snapshot_of
 
-MIB = 1 << 20
 Owners = Sequence[tuple[str, int]]
 """Who allocates, and how much, in the order of time."""
-_EVENTS = (
-    "Name,Size(KB),Allocation Time(us),Release Time(us),Active Release Time(us),Duration(us),Active Duration(us),"
-    "Allocation Total Allocated(MB),Allocation Total Reserved(MB),Allocation Total Active(MB),Release Total Allocated(MB),"
-    "Release Total Reserved(MB),Release Total Active(MB),Stream Ptr,Device Type"
-)
-_SAMPLES = "Component,Timestamp(us),Total Allocated(MB),Total Reserved(MB),Total Active(MB),Stream Ptr,Device Type"
 
 
 def write_memory(home: Path, start_ns: int, owners: Owners, *, before: int = 0, every_ns: int = 1_000_000) -> Path:
     """Tables in which each owner allocates its bytes and keeps them; so many bytes were held `before`. Sizes are multiples of 512 bytes."""
     total, now = before, start_ns + 123_457  # a whole second looks like one that a spreadsheet rounded
     reserved = before + sum(size for _, size in owners)
-    events, samples = [_EVENTS], [_SAMPLES, _sample(now, total, reserved)]
+    allocations, records = [], [Record("PTA", now, (total, reserved, total))]
     for owner, size in owners:
         now += every_ns
         total += size
-        events.append(f"{owner},{size / 1024},{us(now)}\t,,,,,{total / MIB},{reserved / MIB},{total / MIB},,,,1,NPU:0")
-        samples.append(_sample(now, total, reserved))
-    exports = home / "ASCEND_PROFILER_OUTPUT"
-    (exports / "operator_memory.csv").write_text("\n".join(events) + "\n")
-    (exports / "memory_record.csv").write_text("\n".join(samples) + "\n")
+        allocations.append(Allocation(owner, size, now, None, (total, reserved, total)))
+        records.append(Record("PTA", now, (total, reserved, total)))
+    write_tables(home / "ASCEND_PROFILER_OUTPUT", allocations, records)
     return home
-
-
-def _sample(time_ns: int, allocated: int, reserved: int) -> str:
-    return f"PTA,{us(time_ns)}\t,{allocated / MIB},{reserved / MIB},{allocated / MIB},1,NPU:0"
 
 
 def write_memory_night(

@@ -16,6 +16,8 @@ from hypothesis import strategies as st
 from memory_devices import a_device, an_owner
 from memory_nights import MIB, write_memory_night
 
+from aoe_reports import explain, plot
+from aoe_reports.model.pictures.waterfall import WaterfallPicture
 from aoe_reports.model.topics.memory import DeviceMemory, Level, Owner
 from aoe_reports.topics.comparison.memory import ComparedMemory, compare_memory
 from aoe_reports.topics.comparison.memory_words import with_memory
@@ -181,6 +183,23 @@ def test_nothing_is_said_of_memory_where_it_is_the_same_or_not_recorded(
         text = cli(command, *pair, "--force").out
         assert "Peak memory" not in text
         assert "by owner" not in text
+
+
+def test_the_change_of_the_peak_is_drawn_by_owner(cli: Cli, runs: list[Path]) -> None:
+    answer = explain(runs, force=True)
+    picture = answer.pictures[-1]
+    assert isinstance(picture, WaterfallPicture)
+    levels = [(str(bar.label), bar.start // MIB, bar.end // MIB) for bar in picture.bars]
+    assert levels == [("before", 0, 1200), ("cache", 1200, 1500), ("after", 0, 1500)]
+    title = "Peak memory on rank 0: +300.0 MiB, +25% (1.172 GiB → 1.465 GiB)"
+    svg, html = (cli("explain", *runs, "--force", "--format", form).out for form in ("svg", "html"))
+    assert f'<text class="head" x="0" y="-8">{title}</text>' in svg
+    assert "<title>cache: +314,572,800 bytes</title>" in svg
+    assert f'alt="{title}"' in html
+    figure = plot(answer)
+    assert "+300.0 MiB" in [text.get_text() for text in figure.axes[-1].texts]
+    assert figure.axes[-1].get_xlabel() == "Peak memory (GiB; bars begin at 1.148 GiB)"
+    assert title in figure.alt
 
 
 def test_a_damaged_table_of_memory_is_a_warning_and_times_are_compared(

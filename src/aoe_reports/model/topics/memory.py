@@ -180,10 +180,10 @@ class Fragmentation:
     """In use then: active where that is recorded, else allocated."""
     excess_bytes: int
     """By how much the most that was reserved exceeds the most that was in use: packing without gaps would save no more."""
-    in_vain_bytes: int
-    """Reserved while as much as was asked for was free already, in blocks too small or of another stream."""
-    in_vain: int
-    """How many times."""
+    reserved_by_fragmentation_bytes: int
+    """Reserved although as much as was requested was free, in blocks too small (external fragmentation) or of another stream."""
+    fragmentation_rises: int
+    """How many times that happened."""
     unusable_bytes: int | None
     """In blocks that hold nothing and cannot be returned, where the source says it."""
 

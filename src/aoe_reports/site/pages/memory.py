@@ -108,7 +108,7 @@ def _words(colours: dict[str, str], text: Texts) -> dict[str, str]:
     """What each class of a bar is."""
     rest = {
         _OTHERS: text("other owners"),
-        _BEFORE: text("held since before the recording"),
+        _BEFORE: text("allocated before the recording"),
         _UNEXPLAINED: text("unexplained"),
     }
     return {kind: name for name, kind in colours.items()} | rest

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
+from aoe_reports.model.pictures.waterfall import WaterfallPicture, bars_of
 from aoe_reports.model.report import Grid, Section
 from aoe_reports.model.rows import as_mapping, columns_of, telling_columns
 from aoe_reports.model.shares import change_words
@@ -22,7 +23,7 @@ _OF_WHOLE = 0.1
 def with_memory(headline: str, memory: ComparedMemory) -> str:
     """A headline, and what the largest peak did, what is reserved and the process, where each changed by as much as matters."""
     peaks = [peak for peak in memory.peaks if peak.component != PROCESS]
-    most = max(peaks, key=lambda peak: (peak.after_bytes, abs(peak.difference_bytes)), default=None)
+    most = _highest(peaks)
     if most is None:
         return headline
     said = (_peak_words(most, memory.parts), _reserved_words(peaks), _process_words(memory))
@@ -30,6 +31,26 @@ def with_memory(headline: str, memory: ComparedMemory) -> str:
     if memory.is_alone and not words:
         words = [_unchanged(most)]
     return join(" ", [headline, *words] if headline else words)
+
+
+def _highest(peaks: Iterable[MemoryPeak]) -> MemoryPeak | None:
+    return max(peaks, key=lambda peak: (peak.after_bytes, abs(peak.difference_bytes)), default=None)
+
+
+def picture_of_memory(memory: ComparedMemory) -> WaterfallPicture | None:
+    """The waterfall of the highest peak whose owners are known; None where none of them changed."""
+    known = {_whose(part) for part in memory.parts}
+    most = _highest(peak for peak in memory.peaks if _whose(peak) in known)
+    if most is None:
+        return None
+    parts = [
+        (owner_words(part, "place", part.others), part.difference_bytes)
+        for part in memory.parts
+        if _whose(part) == _whose(most)
+    ]
+    change = _change(most.before_bytes, most.after_bytes)
+    title = say("Peak memory{rank}: {change}", rank=_on_rank(most), change=change)
+    return WaterfallPicture(title, bars_of(most.before_bytes, parts), "bytes")
 
 
 def _peak_words(peak: MemoryPeak, parts: Sequence[PeakPart]) -> Text | None:
