@@ -8,7 +8,7 @@ from datetime import timedelta
 from pathlib import Path
 from types import MappingProxyType
 
-from captures import FIRST, QUIET, us, write_night
+from captures import FIRST, QUIET, write_night
 from memory_files import MIB, Allocation, Record, write_tables
 from planted_snapshots import Allocator, snapshot_of
 
@@ -16,17 +16,32 @@ Owners = Sequence[tuple[str, int]]
 """Who allocates, and how much, in the order of time."""
 
 
-def write_memory(home: Path, start_ns: int, owners: Owners, *, before: int = 0, every_ns: int = 1_000_000) -> Path:
-    """Tables in which each owner allocates its bytes and keeps them; so many bytes were held `before`. Sizes are multiples of 512 bytes."""
+def write_memory(
+    home: Path,
+    start_ns: int,
+    owners: Owners,
+    *,
+    before: int = 0,
+    every_ns: int = 1_000_000,
+    components: Mapping[str, int] = MappingProxyType({}),
+) -> Path:
+    """Tables in which each owner allocates its bytes and keeps them; so many bytes were held `before`. Sizes are multiples of 512 bytes.
+
+    `components` of CANN hold memory beside the allocator; they and the process, which holds all, are sampled twice.
+    """
     total, now = before, start_ns + 123_457  # a whole second looks like one that a spreadsheet rounded
     reserved = before + sum(size for _, size in owners)
+    sampled = (now, now + 1_000_000) if components else ()
+    whole = reserved + sum(components.values())
     allocations, records = [], [Record("PTA", now, (total, reserved, total))]
     for owner, size in owners:
         now += every_ns
         total += size
         allocations.append(Allocation(owner, size, now, None, (total, reserved, total)))
         records.append(Record("PTA", now, (total, reserved, total)))
-    write_tables(home / "ASCEND_PROFILER_OUTPUT", allocations, records)
+    records += [Record("APP", ns, (None, whole, None), stream="") for ns in sampled]
+    modules = [(name, ns, size) for name, size in components.items() for ns in sampled]
+    write_tables(home / "ASCEND_PROFILER_OUTPUT", allocations, records, modules)
     return home
 
 
@@ -39,23 +54,10 @@ def write_memory_night(
     every_ns: int = 1_000_000,
     components: Mapping[str, int] = MappingProxyType({}),
 ) -> Path:
-    """A night as `write_night` makes it, with memory; 100 MiB are older than its recording. `components` of CANN hold memory beside it."""
+    """A night as `write_night` makes it, with memory; 100 MiB are older than its recording."""
     home = write_night(folder, number, QUIET, rank=rank)
     start = int((FIRST + timedelta(days=number)).timestamp()) * 1_000_000_000
-    write_memory(home, start, owners, before=100 * MIB, every_ns=every_ns)
-    if components:
-        write_components(home, start, 100 * MIB + sum(size for _, size in owners), components)
-    return home
-
-
-def write_components(home: Path, start_ns: int, reserved: int, components: Mapping[str, int]) -> None:
-    """The process, which holds what its allocator reserved and what components of CANN hold; each is sampled twice."""
-    exports, whole = home / "ASCEND_PROFILER_OUTPUT", reserved + sum(components.values())
-    times = [us(start_ns + 123_457 + more) for more in (0, 1_000_000)]
-    with (exports / "memory_record.csv").open("a") as table:
-        table.writelines(f"APP,{time}\t,,{whole / MIB},,,NPU:0\n" for time in times)
-    rows = [f"{name},{time}\t,{size / MIB},NPU:0\n" for name, size in components.items() for time in times]
-    (exports / "npu_module_mem.csv").write_text("Component,Timestamp(us),Total Reserved(MB),Device\n" + "".join(rows))
+    return write_memory(home, start, owners, before=100 * MIB, every_ns=every_ns, components=components)
 
 
 CACHE = [{"filename": "/job/vllm/v1/worker/gpu_model_runner.py", "line": 5, "name": "_allocate_kv_cache_tensors"}]
