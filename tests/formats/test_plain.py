@@ -30,8 +30,8 @@ def read_sliced(path: Path, slice_bytes: int) -> tuple[TableData, bool]:
     """(what slices of so many bytes give, whether it was by these that the file was read)."""
     taken: list[bool] = []
 
-    def reading(*arguments: Any) -> Any:
-        taken.append((found := plain.read_plain(*arguments)) is not None)
+    def reading(*arguments: Any, **named: Any) -> Any:
+        taken.append((found := plain.read_plain(*arguments, **named)) is not None)
         return found
 
     with (

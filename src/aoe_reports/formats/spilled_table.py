@@ -11,14 +11,13 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import IO, Any
 from weakref import WeakSet
 
 import numpy as np
 import pyarrow as pa
 
-from aoe_reports.model.arrays.columns import Ints, integers, keep_where, small, valid
+from aoe_reports.model.arrays.columns import Ints, Mask, distinct, encoded, integers, keep_where, small, valid
 
 BLOCK_ROWS = 1 << 17
 """So many rows are in memory at a time, and a table with fewer of them is in no file."""
@@ -40,10 +39,12 @@ class SpilledTable:
 
     def add(self, rows: pa.Table) -> None:
         """Add rows behind all others."""
-        self._held.append(rows)
-        self._held_rows += rows.num_rows
-        if self._held_rows >= BLOCK_ROWS:
-            self._write()
+        for begin in range(0, max(1, rows.num_rows), BLOCK_ROWS):
+            part = rows.slice(begin, BLOCK_ROWS)
+            self._held.append(part)
+            self._held_rows += part.num_rows
+            if self._held_rows >= BLOCK_ROWS:
+                self._write()
 
     def table(self) -> pa.Table:
         """All rows; those with `key` in chunks that are in its order."""
@@ -75,6 +76,7 @@ class SpilledTable:
         self._blocks.append({name: self._written(block[name]) for name in block.column_names})
 
     def _written(self, column: pa.ChunkedArray) -> _Column:
+        column = encoded(column) if pa.types.is_string(column.type) else column
         there = None if column.null_count == 0 else self._put(np.packbits(valid(column), bitorder="little"))
         (chunk,) = column.chunks
         words = chunk.dictionary if pa.types.is_dictionary(column.type) else None
@@ -161,19 +163,20 @@ def ends_of(column: pa.ChunkedArray) -> tuple[int, int] | None:
     return (min(least for least, _ in ends), max(most for _, most in ends)) if ends else None
 
 
-def rows_where(table: pa.Table, chosen: Callable[[pa.Table], Any]) -> pa.Table:
+def rows_where(table: pa.Table, chosen: Callable[[pa.Table], Mask]) -> pa.Table:
     """The rows that a function of a block has as true in a mask; the table itself where these are all."""
-    kept, rows = SpilledTable(), 0
-    for block in blocks_of(table):
-        mask = chosen(block)
-        kept.add(block if mask.all() else block.filter(keep_where(mask)))
-        rows += int(mask.sum())
-    return table if rows == table.num_rows else kept.table()
+    masks = [chosen(block) for block in blocks_of(table)]
+    if all(mask.all() for mask in masks):
+        return table
+    kept = SpilledTable()
+    for block, mask in zip(blocks_of(table), masks, strict=True):
+        kept.add(block.filter(keep_where(mask)))
+    return kept.table()
 
 
 def in_order(table: pa.Table, key: str) -> pa.Table:
     """The rows that have a key, in its order; of equal ones the earlier is first. The table itself where that is so."""
-    return table if _rises(table[key]) else Runs(blocks_of(table), key).merged()
+    return table if _rises(table[key]) else sorted_by(blocks_of(table), key)
 
 
 def _rises(column: pa.ChunkedArray) -> bool:
@@ -186,47 +189,37 @@ def _rises(column: pa.ChunkedArray) -> bool:
     return True
 
 
-class Runs:
-    """Rows that are sorted by a key within each block: those of any range of keys are found without reading others."""
-
-    def __init__(self, blocks: Iterable[pa.Table], key: str) -> None:
-        """Rows without a key are left out."""
-        kept = SpilledTable(key)
-        for block in blocks:
-            kept.add(block)
-        table = kept.table()
-        self._runs = [run for batch in table.to_batches() if (run := pa.Table.from_batches([batch])).num_rows]
-        self._empty, self._key = table.slice(0, 0), key
-
-    def between(self, first: int | None, behind: int | None) -> pa.Table:
-        """Those from a key to before another one, None for no end; blocks are in the order in which they came."""
-        parts = []
-        for run, keys in zip(self._runs, self._keys(), strict=True):
-            begin = 0 if first is None else int(np.searchsorted(keys, first))
-            end = len(keys) if behind is None else int(np.searchsorted(keys, behind))
-            if end > begin:
-                parts.append(run.slice(begin, end - begin))
-        return pa.concat_tables(parts) if parts else self._empty
-
-    def _keys(self) -> Iterator[Ints]:
-        for run in self._runs:
-            yield _seen(run[self._key].chunk(0))
-
-    def merged(self) -> pa.Table:
-        """All rows in the order of the key, merged window by window: of each block what is in the window."""
-        if len(self._runs) <= 1:
-            return self.between(None, None)
-        whole = SpilledTable()
-        for first, behind in pairwise([None, *self._bounds(), None]):
-            whole.add(_sorted(self.between(first, behind), self._key))
+def sorted_by(blocks: Iterable[pa.Table], key: str) -> pa.Table:
+    """The rows of all blocks that have a key, in its order; of equal ones the earlier is first."""
+    kept = SpilledTable(key)
+    for block in blocks:
+        kept.add(block)
+    table = kept.table()
+    runs = [run for batch in table.to_batches() if (run := pa.Table.from_batches([batch])).num_rows]
+    if len(runs) <= 1:
+        return runs[0] if runs else table
+    keys = [_seen(run[key].chunk(0)) for run in runs]
+    bounds = _bounds(keys)
+    edges = [[0, *np.searchsorted(some, bounds).tolist(), len(some)] for some in keys]
+    whole = SpilledTable()
+    for window in range(len(bounds) + 1):
+        parts = [
+            run.slice(edge[window], edge[window + 1] - edge[window])
+            for run, edge in zip(runs, edges, strict=True)
+            if edge[window + 1] > edge[window]
+        ]
+        if parts:
+            whole.add(_sorted(pa.concat_tables(parts), key))
             leave_pages()
-        return whole.table()
+    return whole.table()
 
-    def _bounds(self) -> list[int]:
-        """Keys between which there are some BLOCK_ROWS rows, if no more have the same key."""
-        step = max(1, BLOCK_ROWS // _MARKS)
-        marks = np.sort(np.concatenate([keys[::step] for keys in self._keys()]))
-        return sorted(set(marks[_MARKS::_MARKS].tolist()))
+
+def _bounds(keys: Sequence[Ints]) -> Ints:
+    """Keys that divide sorted blocks into windows of some BLOCK_ROWS rows; a key of more rows than that has a window of its own."""
+    marks = np.sort(np.concatenate([some[:: max(1, BLOCK_ROWS // _MARKS)] for some in keys]))
+    ends = marks[_MARKS::_MARKS]
+    frequent = ends[ends == marks[: len(marks) - _MARKS : _MARKS][: len(ends)]]
+    return distinct(np.concatenate([marks[:1], ends, frequent + 1]))[1:]
 
 
 def _sorted(table: pa.Table, key: str) -> pa.Table:
