@@ -22,7 +22,7 @@ HEADER = (
 
 def read_whole(path: Path) -> TableData:
     """What all of a file at once gives."""
-    with patch.object(summary, "read_plain", lambda *_: None):
+    with patch.object(summary, "read_plain", lambda *_, **__: None):
         return read_table(path, TABLES["op_summary"])
 
 

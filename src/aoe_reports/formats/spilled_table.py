@@ -74,6 +74,7 @@ class SpilledTable:
         if self._file is None:
             self._file = tempfile.TemporaryFile()  # noqa: SIM115 -- lives as long as the table
         self._blocks.append({name: self._written(block[name]) for name in block.column_names})
+        leave_pages()  # of which others this is a copy
 
     def _written(self, column: pa.ChunkedArray) -> _Column:
         column = encoded(column) if pa.types.is_string(column.type) else column
@@ -210,7 +211,6 @@ def sorted_by(blocks: Iterable[pa.Table], key: str) -> pa.Table:
         ]
         if parts:
             whole.add(_sorted(pa.concat_tables(parts), key))
-            leave_pages()
     return whole.table()
 
 
