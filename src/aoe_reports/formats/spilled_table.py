@@ -199,9 +199,12 @@ def sorted_by(blocks: Iterable[pa.Table], key: str) -> pa.Table:
     runs = [run for batch in table.to_batches() if (run := pa.Table.from_batches([batch])).num_rows]
     if len(runs) <= 1:
         return runs[0] if runs else table
-    keys = [_seen(run[key].chunk(0)) for run in runs]
-    bounds = _bounds(keys)
-    edges = [[0, *np.searchsorted(some, bounds).tolist(), len(some)] for some in keys]
+    bounds = _bounds(runs, key)
+    edges = []
+    for run in runs:
+        keys = _seen(run[key].chunk(0))
+        edges.append([0, *np.searchsorted(keys, bounds).tolist(), len(keys)])
+        leave_pages()
     whole = SpilledTable()
     for window in range(len(bounds) + 1):
         parts = [
@@ -214,9 +217,10 @@ def sorted_by(blocks: Iterable[pa.Table], key: str) -> pa.Table:
     return whole.table()
 
 
-def _bounds(keys: Sequence[Ints]) -> Ints:
+def _bounds(runs: Sequence[pa.Table], key: str) -> Ints:
     """Keys that divide sorted blocks into windows of some BLOCK_ROWS rows; a key of more rows than that has a window of its own."""
-    marks = np.sort(np.concatenate([some[:: max(1, BLOCK_ROWS // _MARKS)] for some in keys]))
+    step = max(1, BLOCK_ROWS // _MARKS)
+    marks = np.sort(np.concatenate([_seen(run[key].chunk(0))[::step] for run in runs]))
     ends = marks[_MARKS::_MARKS]
     frequent = ends[ends == marks[: len(marks) - _MARKS : _MARKS][: len(ends)]]
     return distinct(np.concatenate([marks[:1], ends, frequent + 1]))[1:]
