@@ -17,9 +17,9 @@ from weakref import WeakSet
 import numpy as np
 import pyarrow as pa
 
-from aoe_reports.model.arrays.columns import Ints, Mask, distinct, encoded, integers, keep_where, small, valid
+from aoe_reports.model.arrays.columns import Ints, Mask, encoded, integers, keep_where, small, valid
 
-BLOCK_ROWS = 1 << 17
+BLOCK_ROWS = 1 << 16
 """So many rows are in memory at a time, and a table with fewer of them is in no file."""
 _ALIGNED = 64
 """Arrow wants its numbers at multiples of this."""
@@ -60,7 +60,10 @@ class SpilledTable:
         _MAPPED.add(mapped)
         whole = pa.py_buffer(mapped)
         return pa.table(
-            {name: pa.chunked_array([part.read(whole, words.get(name)) for part in parts]) for name, parts in columns.items()}
+            {
+                name: pa.chunked_array([part.read(whole, words.get(name)) for part in parts])
+                for name, parts in columns.items()
+            }
         )
 
     def _joined(self) -> pa.Table:
@@ -98,7 +101,9 @@ class SpilledTable:
     def _with_words_of_all(self, parts: list[_Column]) -> pa.Array:
         """The words of all blocks; blocks whose numbers were those of other words get new ones."""
         assert self._file is not None
-        numbered = [pa.DictionaryArray.from_arrays(np.arange(len(part.words), dtype=np.int32), part.words) for part in parts]
+        numbered = [
+            pa.DictionaryArray.from_arrays(np.arange(len(part.words), dtype=np.int32), part.words) for part in parts
+        ]
         chunks = pa.chunked_array(numbered).unify_dictionaries().chunks
         for place, (part, chunk) in enumerate(zip(parts, chunks, strict=True)):
             numbers = chunk.indices.to_numpy()
@@ -184,7 +189,11 @@ def _rises(column: pa.ChunkedArray) -> bool:
     last = None
     for part in parts_of(column):
         values, there = integers(part)
-        if not there.all() or (values[1:] < values[:-1]).any() or (last is not None and len(values) and values[0] < last):
+        if (
+            not there.all()
+            or (values[1:] < values[:-1]).any()
+            or (last is not None and len(values) and values[0] < last)
+        ):
             return False
         last = values[-1] if len(values) else last
     return True
@@ -219,11 +228,14 @@ def sorted_by(blocks: Iterable[pa.Table], key: str) -> pa.Table:
 
 def _bounds(runs: Sequence[pa.Table], key: str) -> Ints:
     """Keys that divide sorted blocks into windows of some BLOCK_ROWS rows; a key of more rows than that has a window of its own."""
-    step = max(1, BLOCK_ROWS // _MARKS)
-    marks = np.sort(np.concatenate([_seen(run[key].chunk(0))[::step] for run in runs]))
+    step, marks = max(1, BLOCK_ROWS // _MARKS), []
+    for run in runs:
+        marks += _seen(run[key].chunk(0))[::step].tolist()
+        leave_pages()
+    marks.sort()
     ends = marks[_MARKS::_MARKS]
-    frequent = ends[ends == marks[: len(marks) - _MARKS : _MARKS][: len(ends)]]
-    return distinct(np.concatenate([marks[:1], ends, frequent + 1]))[1:]
+    frequent = [end + 1 for before, end in zip(marks[::_MARKS], ends, strict=False) if before == end]
+    return np.array(sorted({*ends, *frequent} - {marks[0]}), dtype=np.int64)
 
 
 def _sorted(table: pa.Table, key: str) -> pa.Table:

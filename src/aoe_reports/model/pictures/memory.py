@@ -67,7 +67,9 @@ class MemoryPicture:
     parts: tuple[OwnerBar, ...] = ()
 
 
-def curve_of(measure: Measure, blocks: Iterable[tuple[Ints, ...]], begin_ns: int, end_ns: int, most: int) -> MemoryCurve:
+def curve_of(
+    measure: Measure, blocks: Iterable[tuple[Ints, ...]], begin_ns: int, end_ns: int, most: int
+) -> MemoryCurve:
     """A curve of `most` columns of pixels, each with its first, least, greatest and last size, so that no peak is lost.
 
     Blocks of (times, sizes) follow each other; times rise, from the begin of the picture to its end.
@@ -75,7 +77,9 @@ def curve_of(measure: Measure, blocks: Iterable[tuple[Ints, ...]], begin_ns: int
     parts, rows = [], 0
     for at_ns, size_bytes in blocks:
         rows += len(at_ns)
-        parts.append((at_ns, size_bytes) if len(at_ns) <= 4 * most else _thinned(at_ns, size_bytes, begin_ns, end_ns, most))
+        parts.append(
+            (at_ns, size_bytes) if len(at_ns) <= 4 * most else _thinned(at_ns, size_bytes, begin_ns, end_ns, most)
+        )
     at_ns, size_bytes = map(np.concatenate, zip(*parts, strict=True))
     if rows > 4 * most:
         at_ns, size_bytes = _thinned(at_ns, size_bytes, begin_ns, end_ns, most)
