@@ -256,6 +256,8 @@ class Table:
     """Whether only a file's name tells that it is of this kind: anybody's table may have such a header."""
     whole_in_each_file: bool = False
     """Whether every file of one capture (one an iteration) holds the rows of all iterations."""
+    spilled: bool = False
+    """Whether the rows of a large file wait in a temporary file: who needs them goes through them block by block."""
 
     @property
     def file_kinds(self) -> tuple[str, ...]:

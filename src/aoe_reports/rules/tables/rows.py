@@ -10,6 +10,7 @@ import pyarrow as pa
 from aoe_reports.formats.ascend.tables.op_summary import TASK_TYPES
 from aoe_reports.formats.csv.summary import TableData
 from aoe_reports.formats.rules import NEGATIVE_DURATION
+from aoe_reports.formats.spilled_table import leave_pages
 from aoe_reports.model.arrays.columns import Ints, Mask, codes, column_of, floats, holds_negative, integers
 from aoe_reports.model.findings import EXAMPLES_PER_RULE, Finding
 from aoe_reports.model.rules import TABLES, Rule
@@ -56,7 +57,7 @@ def placed(data: TableData, message: str, row: int) -> str:
 def without_negative(data: TableData, name: str, header: str, column: int | None, *, needed: bool) -> TableData:
     """Nothing takes less than no time."""
     values = data.frame[name]
-    if pa.types.is_list(values.type) or not holds_negative(values):
+    if pa.types.is_list(values.type) or not _has_negative(values):
         return data
     numbers, there = integers(values)
     mask = there & (numbers < 0)
@@ -74,6 +75,12 @@ def _below_zero(header: str, *, needed: bool) -> Text:
     return say("{header} is negative; {effect}", header=header, effect=effect)
 
 
+def _has_negative(values: pa.ChunkedArray) -> bool:
+    found = holds_negative(values)
+    leave_pages()
+    return found
+
+
 NEGATIVE_VALUE = TABLES.rule(
     "negative-value",
     "error",
@@ -89,7 +96,7 @@ def without_negative_values(data: TableData) -> TableData:
             continue
         values = data.frame[column.field]
         is_number = not (pa.types.is_list(values.type) or pa.types.is_dictionary(values.type))
-        if not is_number or not holds_negative(values):
+        if not is_number or not _has_negative(values):
             continue
         numbers, there = floats(values) if pa.types.is_floating(values.type) else integers(values)
         mask = there & (numbers < 0)

@@ -28,7 +28,6 @@ from aoe_reports.model.arrays.memory import give_back
 from aoe_reports.model.by_key import lists_by_key
 from aoe_reports.model.topics.memory import DeviceMemory, MemoryRecording
 from aoe_reports.model.topics.steps import Step
-from aoe_reports.topics.memory.balance import KEPT
 from aoe_reports.topics.memory.facts import DevicePeak
 from aoe_reports.topics.memory.host_ranges import EVENT_COLUMNS, NEVER, HostRanges, steps_of_host
 from aoe_reports.topics.memory.samples import StepSpan, StepTimes
@@ -97,9 +96,6 @@ def read_memory(
     peaks = {place: peak for place, mine in recordings.items() if (peak := DevicePeak.of(mine)) is not None}
     if not peaks:
         return ReadMemory((), device_ids, frozenset())
-    for mine in recordings.values():  # sums beside allocations take half of the memory
-        mine[:] = [replace(one, events=one.events.select(KEPT)) for one in mine]
-    give_back()
     ranges = _host_ranges(capture, notes, peaks.values())
     give_back()
     steps = steps_for_memory(capture, notes, ranges.steps.values())

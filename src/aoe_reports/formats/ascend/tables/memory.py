@@ -47,6 +47,7 @@ MEMORY_RECORD = Table(
     vintages=(("2024-01", "Total Active(MB)"), ("2023-06", "Total Allocated(KB)"), ("2023-06", "Total Allocated(MB)")),
     source="both",
     files=("memory_record", "ge_memory_record"),
+    spilled=True,
 )
 
 OPERATOR_MEMORY = Table(
@@ -74,6 +75,7 @@ OPERATOR_MEMORY = Table(
     ),
     source="both",
     files=("operator_memory", "ge_operator_memory"),
+    spilled=True,
     # two allocations never leave the same sum
     identity=(
         "device_id",
