@@ -65,6 +65,28 @@ def test_an_entry_with_a_type_without_a_name_proves_nothing(tmp_path: Path) -> N
     assert evidence(sides(tmp_path / "b", tmp_path / "b")).state_of(KEPT) is None
 
 
+UNIFIED = Path("Ascend910B3") / "unified_bank" / "Ascend910B3_20_AiCore_matmul.json"
+TILED = replace(candidate("tiled", "100,1000;1000,200"), op_type="MatMulV2")
+ADDED = replace(candidate("added", "20,30;20,30"), op_type="Add")
+
+
+def test_tilings_of_ga_tuning_and_graphs_of_auto_tune_tell_the_same(tmp_path: Path) -> None:
+    banks = BANKS / "tilings"
+    shutil.copytree(banks, tmp_path / "b")
+    text = (tmp_path / "b" / UNIFIED).read_text().replace('"vector_block_num": 0', '"vector_block_num": 1', 1)
+    (tmp_path / "b" / UNIFIED).write_text(text)
+    told = evidence(sides(banks, tmp_path / "b"))
+    assert [told.state_of(one) for one in (TILED, ADDED)] == ["changed", "kept"]
+    (tmp_path / "empty").mkdir()
+    assert evidence(sides(tmp_path / "empty", banks)).state_of(TILED) == "changed"
+    assert (
+        outcomes(results([], reserved=1, unsatisfied=1), TILED, ADDED, bank=evidence(sides(banks, banks)))
+        == ["already-banked"] * 2
+    )
+    (tmp_path / "b" / UNIFIED).write_text(text[:-40])
+    assert evidence_of(sides(banks, tmp_path / "b"), CHIP) is None
+
+
 def test_damage_on_either_side_and_another_chip_tell_nothing(tmp_path: Path) -> None:
     shutil.copytree(BANKS / "after", tmp_path / "b")
     with (tmp_path / "b" / KB).open("a") as file:

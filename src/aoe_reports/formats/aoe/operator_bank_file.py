@@ -145,7 +145,7 @@ def _parsed(path: Path, text: bytes, findings: list[Finding]) -> tuple[Any, bool
         return parse_floats(text), False
     except ValueError:
         _, document, cut = parse_json(path, text, findings, say("entry"))
-        return _with_floats(document), cut is not None
+        return _with_floats(document), bool(cut)  # an empty pointer: cut off between two entries
 
 
 def _with_floats(value: Any) -> Any:

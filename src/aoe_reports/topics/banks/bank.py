@@ -144,7 +144,9 @@ class Bank(Question[BankOptions, _Part]):
                 Rows(type=BankedEntry, rows=entries, title=say("Entries"), place=2, is_shown=not with_profile),
                 Rows(type=BankedFile, rows=files, key="files"),
                 coverage,
-                Rows(type=CoveredSubgraph, rows=subgraphs, key="subgraphs", title=say("Subgraphs"), of_runs=True),
+                Rows(
+                    type=CoveredSubgraph, rows=subgraphs, key="subgraphs", title=say("Subgraphs"), of_runs=True, place=1
+                ),
                 Rows(
                     type=TimeOfEntry,
                     rows=times,
@@ -153,6 +155,7 @@ class Bank(Question[BankOptions, _Part]):
                         "Times of the profile beside those of the banks, which are the tuner's own of a single operator"
                     ),
                     of_runs=True,
+                    place=1,
                 ),
             ),
             headline=headline_of(covered) if with_profile else headline_of_banks(files),

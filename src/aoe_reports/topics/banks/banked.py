@@ -223,7 +223,7 @@ def _attributes(product: MatrixProduct) -> str | None:
     told = zip((*product.transposes, product.bias), ("trans_a", "trans_b", "bias"), strict=True)
     words = [name for is_set, name in told if is_set]
     if product.blocks is not None:
-        words.append(say("m, k, n in blocks of {blocks}", blocks=", ".join(map(str, product.blocks))))
+        words.append(say("m x k x n in blocks of {blocks}", blocks=" x ".join(map(str, product.blocks))))
     return ", ".join(words) or None
 
 

@@ -143,7 +143,7 @@ def _row(run: str, rank: int | None, soc: str | None, there: Occurring, subgraph
     parts_found = sum(part.operators in there.runs for part in subgraph.parts)
     operators_found = sum(operator in there.operators for operator in operators)
     status: Coverage = "unclear"
-    reason = say("CANN may have fused or cut the other operators before they ran")
+    reason: str = say("CANN may have fused or cut the other operators before they ran")
     if parts_found == len(subgraph.parts):
         status, reason = _by_chip(soc, subgraph.soc)
     elif operators_found == len(operators):
