@@ -77,7 +77,7 @@ def entry_of_graph(key: str, value: Any) -> OperatorEntry:
     nodes = [node for graph in graphs for node in graph]
     if not nodes:
         raise NotAnEntryError(say("its key is no graph of operators"))
-    ticks, name = _ticks_and_name(value)
+    schedule, ticks, name = _parts_of(value)
     return OperatorEntry(
         shapes=tuple(dict.fromkeys(node.shape for node in nodes)),
         data_types=tuple(dict.fromkeys(_data_type(node) for node in nodes)),
@@ -87,7 +87,7 @@ def entry_of_graph(key: str, value: Any) -> OperatorEntry:
         kernel=name,
         raw_time=ticks,
         key=digest_of(key),
-        value=digest_of(value),
+        value=digest_of(schedule),
     )
 
 
@@ -152,15 +152,14 @@ def _single(graph: list[_Node]) -> Inputs | None:
     )
 
 
-def _ticks_and_name(value: Any) -> tuple[int | None, str | None]:
-    """(a time in ticks, what was tuned) of a value: JSON in a string since Auto Tune of 2021, else a list."""
-    if isinstance(value, str):
-        try:
-            value = json.loads(value)
-        except (ValueError, RecursionError):
-            return None, None
-    if not isinstance(value, list) or len(value) < _VALUE:
-        return None, None
-    ticks, name = value[1], value[_VALUE] if len(value) > _VALUE else None
+def _parts_of(value: Any) -> tuple[Any, int | None, str | None]:
+    """(the schedule, a time in ticks, what was tuned) of a value: a list, since Auto Tune of 2021 as JSON in a string."""
+    try:
+        parts = json.loads(value) if isinstance(value, str) else value
+    except (ValueError, RecursionError):
+        return value, None, None
+    if not isinstance(parts, list) or len(parts) < _VALUE:
+        return value, None, None
+    ticks, name = parts[1], parts[_VALUE] if len(parts) > _VALUE else None
     is_time = type(ticks) is int and 0 < ticks < 1 << 63
-    return ticks if is_time else None, name if isinstance(name, str) and name else None
+    return parts[0], ticks if is_time else None, name if isinstance(name, str) and name else None
