@@ -147,3 +147,12 @@ def test_a_bank_of_subgraphs_that_is_damaged_is_said_once(cli: Cli, tmp_path: Pa
     ended = cli("bank", tmp_path, "--profile", PROFILE, "--soc", "Ascend910B3", "--format", "json")
     assert [finding["rule"] for finding in ended.json["findings"]].count("operator-bank-entry") == 1
     assert ended.json["subgraphs"] == []
+
+
+def test_what_a_bank_calls_a_kernel_is_shown_as_text(cli: Cli, tmp_path: Path) -> None:
+    name = "repository_Ascend910B3_matmul.json"
+    text = (BANKS / name).read_text().replace("te_matmulv2_7b1e_1", "=cmd()\\u001b[31m[bold]")
+    (tmp_path / name).write_text(text)
+    assert "\x1b" not in cli("bank", tmp_path).out
+    assert "'=cmd()" in cli("bank", tmp_path, "--format", "csv").out
+    assert cli("bank", tmp_path, "--format", "json").json["rows"][0]["kernel"] == "=cmd()\x1b[31m[bold]"

@@ -14,7 +14,7 @@ from tuning.test_outcome import changed, results
 
 from aoe_reports.tuning.aoe.bank import AOE_BANK, BankEvidence, evidence_of
 from aoe_reports.tuning.aoe.outcome import outcome_rows
-from aoe_reports.tuning.banks.bank import document_of_listing, list_bank, listing_of_document
+from aoe_reports.tuning.banks.bank import difference, document_of_listing, list_bank, listing_of_document
 from aoe_reports.tuning.job.driver import BankSides
 from aoe_reports.tuning.plan.plan import Candidate, Plan, TuneOps
 
@@ -77,6 +77,10 @@ def test_tilings_of_ga_tuning_and_graphs_of_auto_tune_tell_the_same(tmp_path: Pa
     (tmp_path / "b" / UNIFIED).write_text(text)
     told = evidence(sides(banks, tmp_path / "b"))
     assert [told.state_of(one) for one in (TILED, ADDED)] == ["changed", "kept"]
+    before, after = (list_bank(AOE_BANK, place) for place in (banks, tmp_path / "b"))
+    assert [(one.path, one.entries_added, one.entries_lost) for one in difference(before, after)] == [
+        (str(UNIFIED), 1, 1)
+    ]
     (tmp_path / "empty").mkdir()
     assert evidence(sides(tmp_path / "empty", banks)).state_of(TILED) == "changed"
     assert (
