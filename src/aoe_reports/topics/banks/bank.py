@@ -22,7 +22,13 @@ from aoe_reports.topics.banks.profile import (
     headline_of_banks,
     hot_shapes,
 )
-from aoe_reports.topics.banks.subgraphs import Called, CoveredSubgraph, covered_subgraphs, parts_of
+from aoe_reports.topics.banks.subgraphs import (
+    Called,
+    CoveredSubgraph,
+    covered_subgraphs,
+    headline_of_subgraphs,
+    parts_of,
+)
 from aoe_reports.topics.rules import BANK_CHIP
 
 if TYPE_CHECKING:
@@ -124,9 +130,10 @@ class Bank(Question[BankOptions, _Part]):
         entries = [entry for bank in banks for entry in bank.entries]
         ranks = [rank for _, part in parts if isinstance(part, list) for rank in part]
         covered, times = coverage_of(ranks if files else [], [one for bank in banks for one in bank.operators])
-        subgraphs = covered_subgraphs(
-            {(rank.run, rank.rank_id, rank.soc): rank.occurring for rank in ranks},
-            [one for bank in banks for one in bank.subgraphs],
+        banked = [subgraph for bank in banks for subgraph in bank.subgraphs]
+        subgraphs = covered_subgraphs({(rank.run, rank.rank_id, rank.soc): rank.occurring for rank in ranks}, banked)
+        headline = join(
+            " ", [text for text in (headline_of(covered), headline_of_subgraphs(subgraphs, banked)) if text]
         )
         with_profile = asked.options.profile is not None
         coverage = Rows(
@@ -158,7 +165,7 @@ class Bank(Question[BankOptions, _Part]):
                     place=1,
                 ),
             ),
-            headline=headline_of(covered) if with_profile else headline_of_banks(files),
+            headline=headline if with_profile else headline_of_banks(files),
         )
 
     def is_answered(self, finished: Finished) -> bool:

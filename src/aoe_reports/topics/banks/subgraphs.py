@@ -121,9 +121,12 @@ def _sizes(text: str) -> tuple[int, ...]:
 def covered_subgraphs(
     found: Mapping[tuple[str, int | None, str | None], Occurring], subgraphs: Sequence[BankedSubgraph]
 ) -> list[CoveredSubgraph]:
-    """Whether each subgraph occurs on each (run, rank, chip) of a profile; the most of them first."""
+    """Whether each subgraph occurs on each (run, rank, chip) of a profile, those of which no operator does left out; the most of them first."""
     rows = [
-        _row(run, rank, soc, there, subgraph) for (run, rank, soc), there in found.items() for subgraph in subgraphs
+        _row(run, rank, soc, there, subgraph)
+        for (run, rank, soc), there in found.items()
+        for subgraph in subgraphs
+        if not there.operators.isdisjoint(subgraph.operators)
     ]
     places = {(run, rank): place for place, (run, rank, _) in enumerate(found)}
     return sorted(
@@ -138,6 +141,19 @@ def covered_subgraphs(
     )
 
 
+def headline_of_subgraphs(rows: Sequence[CoveredSubgraph], subgraphs: Sequence[BankedSubgraph]) -> str:
+    """How many of the subgraphs in the banks are covered, and of how many more some operators occur."""
+    if not subgraphs:
+        return ""
+    covered = {row.graph_id for row in rows if row.status == "covered"}
+    return say(
+        "Subgraphs: {covered:,} of {count:,} covered, {others:,} more with operators of the profile.",
+        covered=len(covered),
+        count=len({subgraph.graph_id for subgraph in subgraphs}),
+        others=len({row.graph_id for row in rows} - covered),
+    )
+
+
 def _row(run: str, rank: int | None, soc: str | None, there: Occurring, subgraph: BankedSubgraph) -> CoveredSubgraph:
     operators = subgraph.operators
     parts_found = sum(part.operators in there.runs for part in subgraph.parts)
@@ -148,8 +164,6 @@ def _row(run: str, rank: int | None, soc: str | None, there: Occurring, subgraph
         status, reason = _by_chip(soc, subgraph.soc)
     elif operators_found == len(operators):
         reason = say("all of its operators occur, not one behind the other in this order")
-    elif not operators_found:
-        reason = say("none of its operators occurs with these shapes; it may be of another model")
     return CoveredSubgraph(
         run=run,
         rank_id=rank,
