@@ -35,7 +35,7 @@ def said(file: OperatorBankFile) -> list[tuple[str, str]]:
 
 
 @pytest.mark.parametrize(
-    ("name", "told"),
+    ("name", "known"),
     [
         (UNIFIED, BankName("unified_bank", "Ascend910B3", 20, "matmul")),
         ("Ascend910B3_20_AiCore_MatMulV3_runtime_kb.json", BankName("runtime_kb", "Ascend910B3", 20, "MatMulV3")),
@@ -46,8 +46,8 @@ def said(file: OperatorBankFile) -> list[tuple[str, str]]:
         ("l2cache.json", None),
     ],
 )
-def test_the_name_says_which_form_it_is(name: str, told: BankName | None) -> None:
-    assert bank_name_of(name) == told
+def test_the_name_says_which_form_it_is(name: str, known: BankName | None) -> None:
+    assert bank_name_of(name) == known
 
 
 def test_a_tiling_has_the_type_shapes_types_and_time_of_its_operator() -> None:

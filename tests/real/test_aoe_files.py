@@ -96,7 +96,7 @@ def test_the_hash_of_every_entry_of_a_unified_bank_is_that_of_what_it_is_for() -
     assert sum(entry.is_named_right for entry in entries) == 144
     assert {entry.op_type for entry in entries} == {"matmul"}
     assert sum(entry.cost_ns or 0 for entry in entries) == _sum_of_costs_ns()
-    assert all((product := product_of(entry.info)) is not None and product.is_told for entry in entries)
+    assert all((product := product_of(entry.info)) is not None and product.has_known_names for entry in entries)
 
 
 def _sum_of_costs_ns() -> int:

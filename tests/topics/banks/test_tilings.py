@@ -30,8 +30,8 @@ def answer() -> Tables:
 
 
 def test_what_takes_most_time_is_looked_up_in_each_form(answer: Tables) -> None:
-    told = [(row["op_type"], row["input_shapes"], row["op_state"], row["status"]) for row in answer["coverage"]]
-    assert told == [
+    rows = [(row["op_type"], row["input_shapes"], row["op_state"], row["status"]) for row in answer["coverage"]]
+    assert rows == [
         ("MatMulV2", "100,1000;1000,200", "static", "covered"),
         ("MatMulV2", "100,1000;1000,200", "dynamic", "missing"),
         ("MatMulV2", "120,380;150,380;150", "static", "covered"),
@@ -51,19 +51,19 @@ def test_what_takes_most_time_is_looked_up_in_each_form(answer: Tables) -> None:
 
 
 def test_a_subgraph_is_covered_where_its_operators_run_one_behind_the_other(answer: Tables) -> None:
-    told = [(row["graph_id"], row["operators_found"], row["parts_found"], row["status"]) for row in answer["subgraphs"]]
-    assert told == [
+    rows = [(row["graph_id"], row["operators_found"], row["parts_found"], row["status"]) for row in answer["subgraphs"]]
+    assert rows == [
         ("7700000000000000001", 3, 2, "covered"),
         ("7700000000000000002", 2, 0, "unclear"),
     ]
 
 
 def test_times_of_both_stand_beside_each_other_the_largest_effect_first(answer: Tables) -> None:
-    told = [
+    rows = [
         (row["input_shapes"], row["count"], row["cost_ns"], row["mean_ns"], row["ratio"], row["effect_ns"])
         for row in answer["times"]
     ]
-    assert told == [
+    assert rows == [
         ("100,1000;1000,200", 2, 12_500, 100_000, 8.0, 175_000),
         ("120,380;150,380;150", 1, 8_625, 80_000, 9.2754, 71_375),
         ("8,4,16,16;3,8,16,16", 1, 3_250, 70_000, 21.5385, 66_750),

@@ -148,7 +148,7 @@ def _single(graph: list[_Node]) -> Inputs | None:
         shapes=tuple(node.shape for node in inputs),
         data_types=tuple(_data_type(node) for node in inputs),
         output_types=(_data_type(graph[place]),),
-        in_order=False,  # nodes stand in the order in which the graph was walked
+        in_order=False,  # nodes are in the order in which the graph was walked
     )
 
 

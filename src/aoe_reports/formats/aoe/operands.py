@@ -67,7 +67,7 @@ class MatrixProduct:
     """What m, k and n are rounded up to, where the key has them so."""
 
     @property
-    def is_told(self) -> bool:
+    def has_known_names(self) -> bool:
         """Whether the names of all types and formats are known that the key has."""
         return None not in {*self.data_types, self.output_type, *(self.formats or ())}
 
@@ -90,7 +90,7 @@ class Inputs:
     formats: tuple[str, ...] = ()
     """Empty where the key does not have them."""
     in_order: bool = True
-    """Whether inputs stand in the order of the operator."""
+    """Whether the inputs are in the order of the operator."""
     has_attributes: bool = False
     """Whether the key has attributes, too, which no profile has."""
 
@@ -124,7 +124,7 @@ def product_of(info: Mapping[str, Json] | None) -> MatrixProduct | None:
 
 
 def _blocked_product_of(info: Mapping[str, Json]) -> MatrixProduct | None:
-    """A product whose sizes stand in blocks, as tilings of GA tuning are looked up."""
+    """A product with its sizes in blocks, as tilings of GA tuning are looked up."""
     first, second = _sizes(info.get("A_shape")), _sizes(info.get("B_shape"))
     flag, bias = info.get("dilationH"), info.get("bias_flag")
     transposes = _TRANSPOSES.get(flag) if type(flag) is int else None

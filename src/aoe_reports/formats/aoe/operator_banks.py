@@ -1,4 +1,4 @@
-"""What stands in banks of operators: what their names tell, what an entry is, and the form `runtime_kb`.
+"""Banks of operators: their names, their entries, and the form `runtime_kb`.
 
 `runtime_kb` is the form of CANN today: a JSON object a line, as the open code of CANN writes and reads it (opbase,
 `op_runtime_bank.cpp`) and as the banks look that come with its operators (ops-nn, `*_runtime_kb.json`). Each other form has a module
@@ -82,7 +82,7 @@ class OperatorEntry:
     operators: str | None = None
     """Of a graph: its operators, with how many there are of each."""
     inputs: Inputs | None = None
-    """What decides whether an operator of a profile is this one, where the key tells it by its inputs."""
+    """What decides whether an operator of a profile is this one, where the key has its inputs."""
     parts: tuple[Part, ...] = ()
     """Of a subgraph: the parts that it is cut into."""
     kernel: str | None = None
@@ -90,7 +90,7 @@ class OperatorEntry:
     cost_ns: int | None = None
     """How long it took when it was tuned, by itself."""
     raw_time: int | None = None
-    """A time of which no document names the unit."""
+    """A time in a unit that no document names."""
     named_key: str | None = None
     """The hash that the bank itself gives the entry."""
     is_named_right: bool = True
@@ -119,9 +119,9 @@ def bank_name_of(name: str) -> BankName | None:
     """What the name of a file tells, None for one that is called otherwise."""
     for form, pattern in _NAMES.items():
         if found := pattern.match(name):
-            told: dict[str, Any] = found.groupdict()
-            numbers = {key: int(told[key]) for key in ("cores", "version") if told.get(key)}
-            return BankName(form, **{**told, **numbers})
+            parts: dict[str, Any] = found.groupdict()
+            numbers = {key: int(parts[key]) for key in ("cores", "version") if parts.get(key)}
+            return BankName(form, **{**parts, **numbers})
     return None
 
 

@@ -22,14 +22,14 @@ if TYPE_CHECKING:
 
 BankKind = Literal["runtime_kb", "auto_tune", "unified_bank", "repository_bank", "subgraph_bank", "mdat_bank", "gdat"]
 MAX_TEXT = 400
-"""How much of a key, or of a change, people are shown that is not told in a profile's words."""
+"""How much of a key, or of a change, people are shown that has no words of a profile."""
 
 
 @row
 class BankedEntry:
     """One entry of a bank: an operator, a graph of operators, a model's gradients; null is what the bank does not tell.
 
-    `cost` is the tuner's own measurement of a single operator, `raw_time` a time of which no document names the unit. `key` and `value` are hashes: of what the entry is looked up by, and of what is kept for it.
+    `cost` is the tuner's own measurement of a single operator, `raw_time` a time in a unit that no document names. `key` and `value` are hashes: of what the entry is looked up by, and of what is kept for it.
     """
 
     path: str = column()
@@ -220,8 +220,8 @@ def _named(names: Sequence[str | None]) -> str | None:
 
 
 def _attributes(product: MatrixProduct) -> str | None:
-    told = zip((*product.transposes, product.bias), ("trans_a", "trans_b", "bias"), strict=True)
-    words = [name for is_set, name in told if is_set]
+    flags = zip((*product.transposes, product.bias), ("trans_a", "trans_b", "bias"), strict=True)
+    words = [name for is_set, name in flags if is_set]
     if product.blocks is not None:
         words.append(say("m x k x n in blocks of {blocks}", blocks=" x ".join(map(str, product.blocks))))
     return ", ".join(words) or None

@@ -65,7 +65,7 @@ class CalledOperator:
 
 @dataclass(frozen=True, slots=True)
 class BankedOperator:
-    """An entry of a bank, as far as it is told; most graphs of an Auto Tune bank tell no type."""
+    """An entry of a bank, as far as the bank says; most graphs of an Auto Tune bank name no type."""
 
     soc: str | None
     cores: int | None
@@ -84,7 +84,7 @@ class BankedOperator:
 
     @property
     def types(self) -> tuple[str | None, ...]:
-        """Under which types of a profile it is looked up, in small letters; null where it does not tell."""
+        """Under which types of a profile it is looked up, in small letters; null where it names none."""
         if self.inputs is not None:
             return tuple({_looked_up_as(name).casefold(): None for name in self.inputs.types})
         if self.product is not None and self.product.blocks is not None:
@@ -92,11 +92,11 @@ class BankedOperator:
         return (None if self.op_type is None else self.op_type.casefold(),)
 
     @property
-    def is_told(self) -> bool:
+    def has_known_names(self) -> bool:
         """Whether the names of all types and formats of its key are known."""
         if self.inputs is not None:
             return None not in {*self.inputs.data_types, *self.inputs.output_types}
-        return self.product is not None and self.product.is_told
+        return self.product is not None and self.product.has_known_names
 
 
 def banked_operator(entry: OperatorEntry, form: BankForm, soc: str | None, cores: int | None) -> BankedOperator:
@@ -141,7 +141,7 @@ class BankIndex:
     def _missing(
         self, found: Covered, called: CalledOperator, types: AbstractSet[str | None], every: Sequence[BankedOperator]
     ) -> Covered:
-        """An entry may be missing because its type is not told, or because such banks hold none of its type."""
+        """An entry may be missing because an entry names no type, or because such banks hold none of its type."""
         if called.op_state != "dynamic" and self._has_unnamed():
             text = say("the Auto Tune bank has graphs that do not name their operators; one of them may be this")
             return Covered("unclear", text)
@@ -150,7 +150,7 @@ class BankIndex:
         return found
 
     def _has_unnamed(self) -> bool:
-        """Whether there are entries for the chip that do not tell what they are of."""
+        """Whether there are entries for the chip that do not name their operators."""
         return any(self._soc is None or self._is_here(entry) for entry in self._by_type.get(None, ()))
 
     def _of_way(self, called: CalledOperator, way: str, every: Sequence[BankedOperator]) -> Covered:
@@ -223,7 +223,7 @@ def _compared_by_inputs(
 
 
 def _inputs_of(called: CalledOperator) -> list[tuple[tuple[int, ...] | None, str]]:
-    """(shape, data type) of each input of an operator that has one; the type is empty where it is not told."""
+    """(shape, data type) of each input of an operator that has one; the type is empty where the profile has none."""
     shapes, types = (called.input_shapes or "").split(";"), _words(called.data_types)
     padded = [*types, *[""] * (len(shapes) - len(types))]
     return [(_sizes(shape), word) for shape, word in zip(shapes, padded, strict=False) if shape.strip('" ')]

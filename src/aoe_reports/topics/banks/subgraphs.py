@@ -42,7 +42,7 @@ class Occurring:
     """What of the subgraphs of banks occurs on one rank of a profile."""
 
     runs: frozenset[tuple[Called, ...]]
-    """The operators of the parts that occur as they stand in the bank."""
+    """The operators of the parts that occur as the bank has them."""
     operators: frozenset[Called]
     """The operators that occur with these shapes, wherever."""
 
@@ -121,7 +121,7 @@ def _sizes(text: str) -> tuple[int, ...]:
 def covered_subgraphs(
     found: Mapping[tuple[str, int | None, str | None], Occurring], subgraphs: Sequence[BankedSubgraph]
 ) -> list[CoveredSubgraph]:
-    """Whether each subgraph occurs on each (run, rank, chip) of a profile, those of which no operator does left out; the most of them first."""
+    """Whether each subgraph occurs on each (run, rank, chip) of a profile, the most of them first; left out are those without any operator there."""
     rows = [
         _row(run, rank, soc, there, subgraph)
         for (run, rank, soc), there in found.items()

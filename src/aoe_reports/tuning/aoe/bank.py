@@ -65,8 +65,8 @@ def holds_lines(name: str) -> bool:
 
 def _holds_operators(name: str) -> bool:
     """Whether a file of a bank, by its path or name, has entries of operators."""
-    told = bank_name_of(name.rpartition("/")[2])
-    return told is not None and told.form in _OF_OPERATORS
+    known = bank_name_of(name.rpartition("/")[2])
+    return known is not None and known.form in _OF_OPERATORS
 
 
 def chip_of(path: str) -> str | None:
@@ -110,7 +110,7 @@ class BankEvidence:
         if None in told:
             return None
         covered = self.index.look_up(CalledOperator(candidate.op_type, *told))
-        if covered.status != "covered" or not all(entry.is_told for entry in covered.entries):
+        if covered.status != "covered" or not all(entry.has_known_names for entry in covered.entries):
             return None
         states = {entry.key in self.changed for entry in covered.entries}
         if len(states) > 1:
