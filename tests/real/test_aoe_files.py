@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections import Counter
 from decimal import Decimal
@@ -130,6 +131,37 @@ def test_an_operator_of_each_product_finds_its_own_entry() -> None:
     found = Counter(index.look_up(called_as(entry)).status for entry in bank.entries)
     # five have batches; where sizes are equal, the profile leaves open which operand is transposed
     assert found == {"covered": 120, "unclear": 19, "missing": 5}
+
+
+def test_a_key_made_as_cann_makes_it_has_the_hash_of_the_entry_that_is_said_to_cover() -> None:
+    """Independent of the reading: `get_kb_query_attr` of CANN 8.1.RC1 fills these words in, and looks the MD5 of the text up."""
+    bank = read_operator_bank(AOE / "cann81/unified_bank/Ascend910B1_25_AiCore_matmul.json")
+    index = BankIndex(
+        (banked_operator(one, "unified_bank", "Ascend910B1", 25) for one in bank.entries), "Ascend910B1", 25
+    )
+    tried = 0
+    for entry in bank.entries:
+        product = product_of(entry.info)
+        assert product is not None
+        info = entry.info or {}
+        if not product.alone or product.bias or "fixpipe_flag" in info or info["strideH"] != 1:
+            continue
+        m, k, n = product.m - 3, product.k, product.n - 5  # not whole blocks
+        flag = 1 + product.transposes[0] + 2 * product.transposes[1]
+        key = {
+            "op_type": "matmul", "A_shape": [1, -(-k // 16), -(-m // 16), 16, 16], "B_shape": [-(-k // 16) * 16, -(-n // 16), 1, 1, 16],
+            "C_shape": [0] * 5, "A_dtype": "float16", "B_dtype": "float16", "C_dtype": "float16", "mad_dtype": "float32",
+            "padl": 0, "padr": 0, "padu": 0, "padd": 0, "strideH": 1, "strideW": 1, "strideH_expand": 1, "strideW_expand": 1,
+            "dilationH": flag, "dilationW": 1, "group": 1, "bias_flag": False, "fused_double_operand_num": 0, "shape_a_align": 1,
+            "shape_b_align": 1, "scalar_size": 0, "batch_type": 0, "reduce_fusion": 0,
+        }  # fmt: skip
+        assert hashlib.md5(json.dumps(key).encode()).hexdigest() == entry.named_key
+        first, second = ((k, m) if product.transposes[0] else (m, k)), ((n, k) if product.transposes[1] else (k, n))
+        shapes = f"{first[0]},{first[1]};{second[0]},{second[1]}"
+        found = index.look_up(CalledOperator("MatMulV2", shapes, "FLOAT16;FLOAT16", None, "FLOAT16", "static"))
+        assert entry.key in {one.key for one in found.entries}
+        tried += 1
+    assert tried > 50
 
 
 def called_as(entry: OperatorEntry) -> CalledOperator:
