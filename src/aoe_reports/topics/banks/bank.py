@@ -59,6 +59,14 @@ class FoundBanks:
     profile: Discovery | None
 
 
+@record
+class SearchedFor:
+    """What every capture is searched for."""
+
+    parts: tuple[tuple[Called, ...], ...]
+    """Of the banks' subgraphs."""
+
+
 class Bank(Question[BankOptions, _Part]):
     """List what knowledge banks cover: entries by chip, operator type, shapes and version. Reads banks of operators, of subgraphs and of gradients; with --profile it shows which hot operator shapes and subgraphs are covered, stale or missing, and the times of both."""
 
@@ -90,19 +98,19 @@ class Bank(Question[BankOptions, _Part]):
         asked.notes.take(Notes(list(files.findings), files.unreadable))
         return FoundBanks(banks=banks, profile=files)
 
-    def prepare(self, files: FoundBanks, asked: Request[BankOptions]) -> tuple[tuple[Called, ...], ...]:
-        """The parts of subgraphs that a profile is searched for."""
+    def prepare(self, files: FoundBanks, asked: Request[BankOptions]) -> SearchedFor:
+        """What a profile is searched for."""
         from aoe_reports.engine.captures import operator_bank_files
 
         del asked
         if files.profile is None:
-            return ()
+            return SearchedFor(parts=())
         banks = [file for file in operator_bank_files(files.banks) if file.name.kind == "subgraph_bank"]
         subgraphs = []
         for file in banks:
             with Notes().where_unreadable(str(file.path)):  # said when the bank itself is read
                 subgraphs += content_of(file, Notes()).subgraphs
-        return parts_of(subgraphs)
+        return SearchedFor(parts=parts_of(subgraphs))
 
     def units(self, files: FoundBanks, asked: Request[BankOptions]) -> list[FileUnit | Unit]:
         """Every bank, and every capture of the profile."""
@@ -120,7 +128,7 @@ class Bank(Question[BankOptions, _Part]):
         """What one bank holds; of a capture what takes most time."""
         if isinstance(unit, Unit):
             chosen = asked.options
-            return hot_shapes(unit, chosen.top, chosen.soc, asked.context, asked.notes)
+            return hot_shapes(unit, chosen.top, chosen.soc, asked.notes, parts=asked.context.parts)
         return content_of(unit.file, asked.notes)
 
     def finish(self, parts: Sequence[tuple[FileUnit | Unit, _Part]], asked: Request[BankOptions]) -> Finished:

@@ -76,7 +76,7 @@ class TimeOfEntry:
 
 
 def hot_shapes(
-    unit: Unit, top: int, soc: str | None, parts: Sequence[tuple[Called, ...]], notes: Notes
+    unit: Unit, top: int, soc: str | None, notes: Notes, *, parts: Sequence[tuple[Called, ...]]
 ) -> list[HotShapes]:
     """What takes most time on each rank of a capture, and which `parts` of subgraphs occur there. Raises ReadError or OSError where it cannot be read."""
     import pyarrow as pa
