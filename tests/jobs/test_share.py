@@ -121,6 +121,53 @@ def test_no_name_gets_through(name: str, escaped: bool) -> None:
     assert set(told) <= set("n/0123456789abcdef")
 
 
+SECRETS = st.one_of(
+    st.sampled_from(
+        [
+            "/home/zqadmin/zqmodels/zqllm_v3.onnx",
+            "C:\\Users\\zqadmin\\zqllm.om",
+            "s3://zqbucket/zqnight?zqkey=1",
+            "ghp_zq5uT0kenZq5uT0kenZq5uT0kenZq5uT0ken",
+            "zqname@zqcorp.example",
+            "zqhost-17.zqcorp.internal:8080",
+            "138001380001234567",
+            "model/zqlayers.7/attention",
+        ]
+    ),
+    st.from_regex(r"zq[a-z0-9_./ \\\\:@-]{2,30}", fullmatch=True),
+    st.text(alphabet="矩阵乘法层", min_size=2, max_size=6),
+)
+WORDS = st.sampled_from(["basic", "op_name", "tuning successful", "MatMulV2", "50.00%", "repo_add_num", ""])
+
+
+@given(st.data(), SECRETS, st.booleans(), st.integers(0, 400))
+def test_no_secret_remains_wherever_it_is(data: st.DataObject, secret: str, escaped: bool, cut: int) -> None:
+    texts = st.one_of(st.just(secret), st.builds("{}/{}".format, WORDS, st.just(secret)), WORDS)
+    values = st.one_of(texts, st.integers(0, 10**6), st.booleans(), st.none())
+    document = data.draw(
+        st.recursive(values, lambda inner: st.one_of(st.lists(inner, max_size=4), st.dictionaries(texts, inner, max_size=4)))
+    )  # fmt: skip
+    text = json.dumps([secret, document], ensure_ascii=escaped, indent=data.draw(st.sampled_from([None, 1])))
+    shown = redacted(text[:-cut] if cut else text)
+    everything = shown + "".join(json.loads(f'"{inner}"') for inner in re.findall(r'"((?:[^"\\]|\\[^q])*)"', shown))
+    assert secret not in everything
+    assert not re.search("zq|home|Users|corp|attention|[矩阵乘法层]", everything, re.IGNORECASE)
+
+
+def test_no_secret_remains_in_names_of_copies(cli: Cli, tmp_path: Path) -> None:
+    folder = tmp_path / "zqcorp" / "zqmodel_pid7"
+    folder.mkdir(parents=True)
+    for name in (
+        "aoe_result_opat_zqcorp_20260101020304005_pid7.json",
+        "aoe_result_opat_20260101020304005_pid7.json",
+        "zqcorp.json",
+    ):
+        (folder / name).write_text(json.dumps(DOCUMENT))
+    rows = cli("check", *folder.iterdir(), "--share", tmp_path / "copies", "--format", "json").json["rows"]
+    assert len(rows) == 3
+    assert not [path for path in (tmp_path / "copies").rglob("*") if "zq" in str(path.relative_to(tmp_path))]
+
+
 def test_check_finds_the_same_in_the_copies(cli: Cli, tmp_path: Path) -> None:
     ended = cli("check", *RESULTS, "--share", tmp_path / "copies", "--format", "json")
     assert ended.code == 0, ended.err

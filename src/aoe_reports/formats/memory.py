@@ -15,7 +15,7 @@ from aoe_reports.schema.table import Table
 from aoe_reports.schema.tables import MEMORY_EVENT, MEMORY_SAMPLE
 
 _MAX_SUM = 2.0**62
-_OF_THE_RECORDING = frozenset({"capture_id", "rank_id", "device_id", "source_id"})
+_OF_THE_RECORDING = frozenset({"capture_id", "rank_id", "device_id", "process_id", "source_id"})
 """Columns that the recording has once, for all of its rows."""
 
 

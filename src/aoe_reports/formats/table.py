@@ -111,10 +111,12 @@ def share(name: str, *headers: str, optional: bool = False) -> Column:
     return Column(name, headers, "share", optional)
 
 
-def size(name: str, *headers: str, optional: bool = False, unit: str = "B", decimal: bool = False) -> Column:
+def size(
+    name: str, *headers: str, optional: bool = False, needed: bool = False, unit: str = "B", decimal: bool = False
+) -> Column:
     """Return a column of sizes, in a frame as `<name>_bytes` (int64)."""
     units = (unit,) if decimal else ("B", "Bytes", "KB", "MB")
-    return Column(name, headers, "size", optional, unit=unit, decimal=decimal, units=units)
+    return Column(name, headers, "size", optional, needed, unit, decimal=decimal, units=units)
 
 
 def duration(

@@ -14,20 +14,15 @@ from aoe_reports.rules.tables.streams import EPOCH_NS, ROUND_START_NS
 MEMORY_TIME = TABLES.rule(
     "memory-time",
     "error",
-    "a time of a table of memory that lost its last digits, as when a spreadsheet saves 1.69512E+15, or is missing; a release before its "
-    "allocation: the row is left out",
+    "a time of a table of memory that lost its last digits, as when a spreadsheet saves 1.69512E+15, is missing, or is 0; a release before "
+    "its allocation: the row is left out",
 )
 MEMORY_SIZE = TABLES.rule("memory-size", "error", "a row of a table of memory without a size: the row is left out")
 _SAMPLES = frozenset({"npu_mem", "npu_module_mem", "memory_record"})
 _EVENTS = "operator_memory"
 _TIMES = ("timestamp_ns", "allocation_ns", "release_ns", "active_release_ns")
-_SIZES = {
-    "operator_memory": ("size_bytes",),
-    "memory_record": ("total_allocated_bytes", "total_reserved_bytes"),
-    "npu_module_mem": ("total_reserved_bytes",),
-    "npu_mem": ("memory_bytes",),
-}
-"""The sizes of each table: a row has at least one of them."""
+_SIZES = ("total_allocated_bytes", "total_reserved_bytes")
+"""The sizes of memory_record: a row has at least one of them. Other tables have one size, without which a row is never read."""
 
 
 def without_impossible_memory(data: TableData) -> TableData:
@@ -35,11 +30,13 @@ def without_impossible_memory(data: TableData) -> TableData:
     if data.table.name not in {*_SAMPLES, _EVENTS}:
         return data
     times = {name: integers(data.frame[name]) for name in _TIMES if name in data.frame.column_names}
-    rounded = np.zeros(data.frame.num_rows, dtype=bool)
+    rounded, unset = (np.zeros(data.frame.num_rows, dtype=bool) for _ in range(2))
     for values, known in times.values():
         rounded |= _rounded(values, known)
+        unset |= known & (values <= 0)
+    data = _without(data, MEMORY_TIME, unset, say("a time of 0 or less is none"))
     message = say("the time lost its last digits, as in a table that a spreadsheet saved")
-    data = _without_size(_without(data, MEMORY_TIME, rounded, message))
+    data = _without_size(_without(data, MEMORY_TIME, rounded[~unset], message))
     return _without_missing(data) if data.table.name in _SAMPLES else _without_impossible_spans(data)
 
 
@@ -50,10 +47,9 @@ def _rounded(values: Ints, known: Mask) -> Mask:
 
 
 def _without_size(data: TableData) -> TableData:
-    sizes = _SIZES[data.table.name]
-    if not {*sizes} <= {*data.frame.column_names}:  # not all were read
+    if data.table.name != "memory_record" or not {*_SIZES} <= {*data.frame.column_names}:  # not all were read
         return data
-    known = np.logical_or.reduce([valid(data.frame[name]) for name in sizes])
+    known = np.logical_or.reduce([valid(data.frame[name]) for name in _SIZES])
     return _without(data, MEMORY_SIZE, ~known, say("there is no size"))
 
 

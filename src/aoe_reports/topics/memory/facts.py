@@ -61,6 +61,9 @@ class DevicePeak:
     rank_id: int | None
     device_id: int | None
     unusable_bytes: int | None
+    has_history: bool
+    marked: StepTimes
+    """The steps that its recordings themselves mark."""
     every: Sequence[Samples]
     pool: Samples
     level: Level
@@ -82,6 +85,8 @@ class DevicePeak:
             recordings[0].rank_id,
             recordings[0].device_id,
             max(unusable, default=None),
+            all(one.has_history for one in recordings),
+            StepTimes({StepSpan(*step) for one in recordings for step in one.steps}),
             every,
             pool,
             level,
@@ -93,6 +98,10 @@ class DevicePeak:
         """The highest peak within a step; None where nothing is recorded then."""
         level = self.pool.within(span).highest(self.pool.measure, StepTimes(()))
         return None if level is None else replace(self, level=level)
+
+    def known_steps(self, steps: StepTimes) -> StepTimes:
+        """Steps that are known otherwise, else those that its recordings mark."""
+        return steps if steps.spans else self.marked
 
     @property
     def at_ns(self) -> int:
@@ -109,7 +118,7 @@ class DevicePeak:
         self, steps: StepTimes, running: Sequence[str] = (), modules: Mapping[int, str] = MappingProxyType({})
     ) -> DeviceMemory:
         """The memory of the device; `modules` says in which module the program was at some times of allocation."""
-        pool, every = self.pool, self.every
+        pool, every, steps = self.pool, self.every, self.known_steps(steps)
         pools = [_pool(samples, steps) for samples in every]
         peak = replace(self.level, step=steps.at(self.at_ns))
         owners: tuple[Owner, ...] = ()
@@ -139,7 +148,7 @@ class DevicePeak:
             unusable_bytes=self.unusable_bytes,
             explained=explained,
             growth=(*growth.rows, *growth_beside(pool, growth.rows, every, spans)),
-            growth_not_judged=growth.not_judged,
+            growth_not_judged=growth.not_judged if self.has_history else "no history",
             churn=churn,
             repeated=repeated,
             fragmentation=fragmentation_of(one_allocator(every, pool).frame(), self.unusable_bytes),

@@ -19,13 +19,13 @@ def fragmentation_of(samples: pa.Table, unusable_bytes: int | None) -> Fragmenta
     highest = int(reserved.argmax())
     rises = np.flatnonzero(reserved[1:] > reserved[:-1])
     before, after = used[rises], used[rises + 1]
-    in_vain = rises[(after > before) & (after - before <= reserved[rises] - before)]
+    avoidable = rises[(after > before) & (after - before <= reserved[rises] - before)]
     return Fragmentation(
         reserved_bytes=int(reserved[highest]),
         at_ns=int(times[highest]),
         used_bytes=int(used[highest]),
         excess_bytes=int(reserved[highest] - used.max()),
-        in_vain_bytes=int((reserved[in_vain + 1] - reserved[in_vain]).sum()),
-        in_vain=len(in_vain),
+        reserved_by_fragmentation_bytes=int((reserved[avoidable + 1] - reserved[avoidable]).sum()),
+        fragmentation_rises=len(avoidable),
         unusable_bytes=unusable_bytes,
     )

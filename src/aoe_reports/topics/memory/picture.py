@@ -1,4 +1,4 @@
-"""The picture of the memory of one device: the component whose peak is taken apart."""
+"""The picture of the memory of one device: the component whose peak is broken down."""
 
 from __future__ import annotations
 

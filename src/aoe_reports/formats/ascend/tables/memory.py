@@ -11,7 +11,8 @@ NPU_MEM = Table(
     columns=columns("""
         device
         text: event
-        size: ddr, hbm, memory
+        size: ddr, hbm
+        size!: memory
         timestamp: timestamp
     """),
     vintages=(("2023-03", "event"),),
@@ -24,7 +25,7 @@ NPU_MODULE_MEM = Table(
         device
         text: Component
         timestamp: Timestamp
-        size: Total Reserved
+        size!: Total Reserved
         text: Device
     """),
     vintages=(("2023-11", "Component"),),
@@ -54,7 +55,7 @@ OPERATOR_MEMORY = Table(
     columns=columns("""
         device
         free: op_name = Name
-        size: Size
+        size!: Size
         timestamp: allocation = Allocation Time
         timestamp?: release = Release Time, active_release = Active Release Time
         duration: Duration
