@@ -13,8 +13,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 import pyarrow as pa
 
-from aoe_reports.formats.memory import refuse_impossible
-from aoe_reports.formats.memory_files.frames import constant, nothing_recorded, numbers, words
+from aoe_reports.formats.memory import constant, nothing_recorded, numbers, refuse_impossible, words
 from aoe_reports.formats.memory_files.rules import MEMORY_ENTRY
 from aoe_reports.formats.sources.found import FoundFile
 from aoe_reports.model.arrays.columns import Numbering

@@ -17,14 +17,16 @@ import numpy as np
 import pyarrow as pa
 
 from aoe_reports.formats.csv.summary import TableData
-from aoe_reports.formats.memory import event_frame, refuse_impossible, sample_frame
-from aoe_reports.formats.memory_files.cells import Texts, Words, addresses_of, locations_of, row_numbers
-from aoe_reports.formats.memory_files.frames import (
+from aoe_reports.formats.memory import (
     constant,
+    event_frame,
     nothing_recorded,
     numbers,
+    refuse_impossible,
+    sample_frame,
     words,
 )
+from aoe_reports.formats.memory_files.cells import Texts, Words, addresses_of, locations_of, row_numbers
 from aoe_reports.formats.memory_files.names import MEMSCOPE
 from aoe_reports.formats.memory_files.pairs import Pairs, paired
 from aoe_reports.formats.memory_files.rules import MEMORY_BEFORE, MEMORY_ENTRY, MEMORY_EXHAUSTED, MEMORY_REUSED

@@ -19,8 +19,7 @@ import numpy as np
 import pyarrow as pa
 
 from aoe_reports.formats.json.summary import read_document
-from aoe_reports.formats.memory import event_frame, refuse_impossible, sample_frame
-from aoe_reports.formats.memory_files.frames import constant, nothing_recorded, numbers
+from aoe_reports.formats.memory import constant, event_frame, nothing_recorded, numbers, refuse_impossible, sample_frame
 from aoe_reports.formats.memory_files.pairs import Pairs, in_use_at_end, paired
 from aoe_reports.formats.memory_files.plain_pickle import NotPlain, plain_value
 from aoe_reports.formats.memory_files.rules import (

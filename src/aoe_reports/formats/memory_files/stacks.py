@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from aoe_reports.formats.memory_files.frames import words
+from aoe_reports.formats.memory import words
 from aoe_reports.model.arrays.columns import Ints, Numbering
 from aoe_reports.model.topics.memory import Kind
 
