@@ -160,7 +160,7 @@ def test_batches_are_told_and_other_operators_are_not_translated() -> None:
     assert (unknown.data_types[0], unknown.formats[0]) == (None, None)
 
 
-def test_an_auto_tune_bank_tells_nodes_and_their_dimensions_and_no_more() -> None:
+def test_an_auto_tune_bank_tells_nodes_and_their_dimensions() -> None:
     first, second = read_operator_bank(BANKS / "auto_tune" / AUTO_TUNE).entries
     assert (first.op_type, first.info, first.knowledge, first.version) == (None, None, None, None)
     assert (first.shapes, first.nodes) == (((2, 48, 7),), 2)

@@ -107,7 +107,7 @@ def _check() -> Iterator[str]:
     yield from ("check msprof/invalid --select no-such-rule", "check aoe/valid/report_flat --max-size 10")
 
 
-BANKS = "banks/before", "banks/after", "banks/auto_tune", "aoe/valid/gradient_bank"
+BANKS = "banks/before", "banks/after", "banks/auto_tune", "banks/tilings", "aoe/valid/gradient_bank"
 DAMAGED_BANKS = _folders("banks/invalid")
 
 
@@ -121,6 +121,7 @@ def _bank() -> Iterator[str]:
     yield "bank banks/after --rows 2"
     yield from _cases(f"bank {path} --profile banks/profile --soc Ascend910B3" for path in BANKS)
     yield from _cases(["bank banks/after --profile banks/profile --top 3"], SHORT)
+    yield from _cases(["bank banks/tilings --profile banks/static_profile --soc Ascend910B3"])
     yield from _cases((f"bank banks/after --profile {path} --soc Ascend910B3" for path in VALID), ("json",))
 
 

@@ -91,6 +91,7 @@ class Place:
             "msopprof",
             "msserviceprofiler",
             "aoe",
+            "banks",
             "triton",
             "msoptuner",
             "claims",

@@ -30,7 +30,13 @@ OF_THEIR_OWN = {
     "serving": [FIXTURES / "serving"],
     "memory": [FIXTURES / "memory" / "valid", FIXTURES / "memory" / "training"],
     "inspect": [FIXTURES / "aoe" / "valid", MSPROF / "ten_iterations", FIXTURES / "records" / "valid"],
-    "bank": [FIXTURES / "banks" / "after", "--profile", FIXTURES / "banks" / "profile"],
+    "bank": [
+        FIXTURES / "banks" / "tilings",
+        "--profile",
+        FIXTURES / "banks" / "static_profile",
+        "--soc",
+        "Ascend910B3",
+    ],
     "bank diff": [FIXTURES / "banks" / "before", FIXTURES / "banks" / "after"],
     "check": [FIXTURES / "aoe", FIXTURES / "msprof" / "invalid"],
 }

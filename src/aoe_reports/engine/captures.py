@@ -15,7 +15,7 @@ from aoe_reports.engine.fleet.executors import threads_of_unit
 from aoe_reports.engine.rules import NOTHING_MEASURED
 from aoe_reports.facts.steps import has_numbers, steps_of, with_parts
 from aoe_reports.facts.tasks import TaskSet, split_devices
-from aoe_reports.formats.ascend.names import OPERATOR_BANKS, RESULT_KINDS, UNREAD_BANKS
+from aoe_reports.formats.ascend.names import OPERATOR_BANKS, RESULT_KINDS
 from aoe_reports.formats.capture import Capture, Source, group_runs
 from aoe_reports.formats.csv.parse import BLOCK_BYTES
 from aoe_reports.formats.csv.summary import START, TableData
@@ -65,7 +65,6 @@ def _of_kinds(kinds: Collection[str]) -> Callable[[Discovery], list[FoundFile]]:
 aoe_files = _of_kinds(RESULT_KINDS)
 bank_files = _of_kinds({"gdat"})
 operator_bank_files = _of_kinds(OPERATOR_BANKS)
-unread_banks = _of_kinds(UNREAD_BANKS)
 record_files = _of_kinds({"record"})
 unread_files = _of_kinds(UNREAD_KINDS)
 

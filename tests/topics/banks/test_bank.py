@@ -55,13 +55,17 @@ def test_a_key_that_is_not_translated_is_shown_as_the_bank_has_it(cli: Cli) -> N
     assert {row["looked_up_by"] for row in rows if row["op_type"] == "MatMulV3"} == {None}
 
 
-def test_of_an_auto_tune_bank_the_type_is_null_and_why_is_said(cli: Cli) -> None:
+def test_of_an_auto_tune_bank_the_type_is_null_and_its_nodes_are_named(cli: Cli) -> None:
     ended = cli("bank", "list", BANKS / "auto_tune", "--format", "json").json
     assert [(row["op_type"], row["shapes"], row["nodes"]) for row in ended["rows"]] == [
         (None, "2,48,7", 2),
         (None, "5,9;5,1;6", 3),
     ]
-    assert "no document describes it" in ended["files"][0]["form_known_from"]
+    assert [row["operators"] for row in ended["rows"]] == [
+        "elewise_binary_add, input",
+        "elewise_binary_sub, elewise_single_rec, elewise_binary_add",
+    ]
+    assert "the code of CANN 8.1.RC1 that reads it" in ended["files"][0]["form_known_from"]
     assert ended["files"][0]["written"] == "20210203_040506_000789"
 
 

@@ -14,7 +14,7 @@ from tuning.test_outcome import changed, results
 
 from aoe_reports.tuning.aoe.bank import AOE_BANK, BankEvidence, evidence_of
 from aoe_reports.tuning.aoe.outcome import outcome_rows
-from aoe_reports.tuning.banks.bank import document_of_listing, list_bank, listing_of_document
+from aoe_reports.tuning.banks.bank import difference, document_of_listing, list_bank, listing_of_document
 from aoe_reports.tuning.job.driver import BankSides
 from aoe_reports.tuning.plan.plan import Candidate, Plan, TuneOps
 
@@ -63,6 +63,32 @@ def test_an_entry_with_a_type_without_a_name_proves_nothing(tmp_path: Path) -> N
     text = (tmp_path / "b" / KB).read_text().replace('"out_dtype":1', '"out_dtype":999')
     (tmp_path / "b" / KB).write_text(text)
     assert evidence(sides(tmp_path / "b", tmp_path / "b")).state_of(KEPT) is None
+
+
+UNIFIED = Path("Ascend910B3") / "unified_bank" / "Ascend910B3_20_AiCore_matmul.json"
+TILED = replace(candidate("tiled", "100,1000;1000,200"), op_type="MatMulV2")
+ADDED = replace(candidate("added", "20,30;20,30"), op_type="Add")
+
+
+def test_tilings_of_ga_tuning_and_graphs_of_auto_tune_tell_the_same(tmp_path: Path) -> None:
+    banks = BANKS / "tilings"
+    shutil.copytree(banks, tmp_path / "b")
+    text = (tmp_path / "b" / UNIFIED).read_text().replace('"vector_block_num": 0', '"vector_block_num": 1', 1)
+    (tmp_path / "b" / UNIFIED).write_text(text)
+    told = evidence(sides(banks, tmp_path / "b"))
+    assert [told.state_of(one) for one in (TILED, ADDED)] == ["changed", "kept"]
+    before, after = (list_bank(AOE_BANK, place) for place in (banks, tmp_path / "b"))
+    assert [(one.path, one.entries_added, one.entries_lost) for one in difference(before, after)] == [
+        (str(UNIFIED), 1, 1)
+    ]
+    (tmp_path / "empty").mkdir()
+    assert evidence(sides(tmp_path / "empty", banks)).state_of(TILED) == "changed"
+    assert (
+        outcomes(results([], reserved=1, unsatisfied=1), TILED, ADDED, bank=evidence(sides(banks, banks)))
+        == ["already-banked"] * 2
+    )
+    (tmp_path / "b" / UNIFIED).write_text(text[:-40])
+    assert evidence_of(sides(banks, tmp_path / "b"), CHIP) is None
 
 
 def test_damage_on_either_side_and_another_chip_tell_nothing(tmp_path: Path) -> None:

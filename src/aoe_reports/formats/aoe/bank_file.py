@@ -10,7 +10,7 @@ from typing import Any
 from aoe_reports.formats.aoe.gradients import GradientBank, bank_of_document
 from aoe_reports.formats.aoe.result_files import as_utf8, parse_json, read_bytes
 from aoe_reports.formats.ascend.names import parse_name
-from aoe_reports.formats.rules import JSON_TOO_LARGE
+from aoe_reports.formats.rules import JSON_TOO_LARGE, JSON_TRUNCATED
 from aoe_reports.formats.sources.found import FileName
 from aoe_reports.formats.sources.objects import path_of
 from aoe_reports.model.findings import Finding
@@ -51,6 +51,10 @@ def read_bank(path: Path, name: FileName | None = None, *, max_bytes: int | None
         finding = JSON_TOO_LARGE.found(str(path), message)
         return BankFile(path, name, GradientBank(name.soc, ()), None, (finding,), sha256, parsed=False)
     findings: list[Finding] = []
+    if not data:
+        message = say("an empty bank: AOE creates the file before it has a model")
+        findings.append(JSON_TRUNCATED.found(str(path), message, severity="info"))
+        return BankFile(path, name, GradientBank(name.soc, ()), None, tuple(findings), sha256, parsed=False)
     text = as_utf8(path, data, findings)
     parsed, document, cut = parse_json(path, text, findings, say("model"))
     if cut and isinstance(document, list):

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
+from typing import get_args
 
-from aoe_reports.formats.aoe.operator_banks import NAMED_BANKS, bank_name_of, named_bank_of
+from aoe_reports.formats.aoe.operator_banks import BankForm, bank_name_of
 from aoe_reports.formats.ascend.tables import FILE_KINDS, TIMELINES
 from aoe_reports.formats.sources.found import FileName
 from aoe_reports.formats.table import NO_ID, Table
@@ -48,13 +49,11 @@ INFO_KINDS = frozenset(
 """Files that tell about a capture and hold no measurement."""
 RESULT_KINDS = frozenset({"opat", "sgat"})
 """Results of AOE."""
-OPERATOR_BANKS = frozenset({"runtime_kb", "auto_tune"})
-"""Banks of operators: of AOE, and of Auto Tune before it."""
+OPERATOR_BANKS = frozenset(get_args(BankForm))
+"""Banks of operators and of subgraphs: of AOE, and of Auto Tune before it."""
 BANK_KINDS = frozenset({*OPERATOR_BANKS, "gdat"})
-"""Banks of operators, and the bank of gradient tuning."""
-UNREAD_BANKS = frozenset(NAMED_BANKS)
-"""Banks that are recognised and not read."""
-AOE_KINDS = RESULT_KINDS | BANK_KINDS | UNREAD_BANKS
+"""All banks: the bank of gradient tuning is among them."""
+AOE_KINDS = RESULT_KINDS | BANK_KINDS
 """What AOE writes that is no table."""
 NO_TABLES = frozenset({*AOE_KINDS, "record"})
 """Files of which no table is read; they belong to no capture."""
@@ -119,8 +118,6 @@ def _aoe_name(name: str) -> FileName | None:
         return FileName("gdat", "json", "aoe", soc=found["soc"])
     if bank := bank_name_of(name):
         return FileName(bank.form, "json", "aoe", time=bank.time, soc=bank.soc)
-    if named := named_bank_of(name):
-        return FileName(named[0], "json", "aoe", soc=named[1])
     return None
 
 

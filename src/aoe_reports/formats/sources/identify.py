@@ -6,7 +6,6 @@ import os
 import re
 from pathlib import Path
 
-from aoe_reports.formats.aoe.operator_banks import NAMED_BANKS
 from aoe_reports.formats.ascend.names import ARCHIVE_NAME, NO_TABLES, READ_ARCHIVE
 from aoe_reports.formats.benchmarks import mindie, pickles
 from aoe_reports.formats.benchmarks.registry import LOG_BYTES, begins_as_benchmark, is_benchmark_log
@@ -71,12 +70,6 @@ def _why_packed(path: Path) -> Text:
 def why(error: Exception) -> str:
     """What the operating system says, without its number."""
     return of_the_system(getattr(error, "strerror", None) or str(error))
-
-
-def unread_bank(file: FoundFile) -> Finding:
-    """What a bank is that is recognised and not read."""
-    _, what = NAMED_BANKS[file.name.kind]
-    return NOT_READ.found(str(file.path), say("recognised, but not read: {why}", why=what))
 
 
 def unreadable_file(path: object, error: Exception) -> Finding:

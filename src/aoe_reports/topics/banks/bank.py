@@ -12,14 +12,22 @@ from aoe_reports.model.classes import record
 from aoe_reports.model.options import option, options
 from aoe_reports.model.rows import Rows
 from aoe_reports.model.texts import join, say
-from aoe_reports.topics.banks.banked import BankedEntry, BankedFile, entries_of
+from aoe_reports.topics.banks.banked import BankContent, BankedEntry, BankedFile, content_of
 from aoe_reports.topics.banks.profile import (
     CoveredShape,
     HotShapes,
+    TimeOfEntry,
     coverage_of,
     headline_of,
     headline_of_banks,
     hot_shapes,
+)
+from aoe_reports.topics.banks.subgraphs import (
+    Called,
+    CoveredSubgraph,
+    covered_subgraphs,
+    headline_of_subgraphs,
+    parts_of,
 )
 from aoe_reports.topics.rules import BANK_CHIP
 
@@ -27,7 +35,7 @@ if TYPE_CHECKING:
     from aoe_reports.formats.sources.discovery import Discovery
     from aoe_reports.model.findings import Finding
 
-_Part = tuple[BankedFile, list[BankedEntry]] | list[HotShapes]
+_Part = BankContent | list[HotShapes]
 
 
 @options
@@ -51,14 +59,28 @@ class FoundBanks:
     profile: Discovery | None
 
 
+@record
+class SearchedFor:
+    """What every capture is searched for."""
+
+    parts: tuple[tuple[Called, ...], ...]
+    """Of the banks' subgraphs."""
+
+
 class Bank(Question[BankOptions, _Part]):
-    """List what knowledge banks cover: entries by chip, operator type, shapes and version. Reads banks of operators (runtime_kb, Auto Tune) and of gradients; with --profile it shows which hot operator shapes are covered, stale or missing."""
+    """List what knowledge banks cover: entries by chip, operator type, shapes and version. Reads banks of operators, of subgraphs and of gradients; with --profile it shows which hot operator shapes and subgraphs are covered, stale or missing, and the times of both."""
 
     example = "bank list bank --profile profile"
     page = "banks"
     title = "Banks"
     options = BankOptions
-    tables = (("rows", BankedEntry), ("files", BankedFile), ("coverage", CoveredShape))
+    tables = (
+        ("rows", BankedEntry),
+        ("files", BankedFile),
+        ("coverage", CoveredShape),
+        ("subgraphs", CoveredSubgraph),
+        ("times", TimeOfEntry),
+    )
     nothing = "no bank here that can be read"
 
     def discover(self, paths: Sequence[Path], asked: Request[BankOptions]) -> FoundBanks:
@@ -76,12 +98,24 @@ class Bank(Question[BankOptions, _Part]):
         asked.notes.take(Notes(list(files.findings), files.unreadable))
         return FoundBanks(banks=banks, profile=files)
 
+    def prepare(self, files: FoundBanks, asked: Request[BankOptions]) -> SearchedFor:
+        """What a profile is searched for."""
+        from aoe_reports.engine.captures import operator_bank_files
+
+        del asked
+        if files.profile is None:
+            return SearchedFor(parts=())
+        banks = [file for file in operator_bank_files(files.banks) if file.name.kind == "subgraph_bank"]
+        subgraphs = []
+        for file in banks:
+            with Notes().where_unreadable(str(file.path)):  # said when the bank itself is read
+                subgraphs += content_of(file, Notes()).subgraphs
+        return SearchedFor(parts=parts_of(subgraphs))
+
     def units(self, files: FoundBanks, asked: Request[BankOptions]) -> list[FileUnit | Unit]:
         """Every bank, and every capture of the profile."""
-        from aoe_reports.engine.captures import bank_files, nothing_measured, operator_bank_files, unread_banks
-        from aoe_reports.formats.sources.identify import unread_bank
+        from aoe_reports.engine.captures import bank_files, nothing_measured, operator_bank_files
 
-        asked.notes.add(map(unread_bank, unread_banks(files.banks)))
         found = [FileUnit(file=file) for file in (*operator_bank_files(files.banks), *bank_files(files.banks))]
         if files.profile is None:
             return list[FileUnit | Unit](found)
@@ -93,16 +127,22 @@ class Bank(Question[BankOptions, _Part]):
     def map_unit(self, unit: FileUnit | Unit, asked: Request[BankOptions]) -> _Part:
         """What one bank holds; of a capture what takes most time."""
         if isinstance(unit, Unit):
-            return hot_shapes(unit, asked.options.top, asked.options.soc, asked.notes)
-        return entries_of(unit.file, asked.notes)
+            chosen = asked.options
+            return hot_shapes(unit, chosen.top, chosen.soc, asked.notes, parts=asked.context.parts)
+        return content_of(unit.file, asked.notes)
 
     def finish(self, parts: Sequence[tuple[FileUnit | Unit, _Part]], asked: Request[BankOptions]) -> Finished:
         """The entries bank by bank, and what of the profile they cover; people see the entries last."""
-        banks = [part for _, part in parts if isinstance(part, tuple)]
-        files = [of_file for of_file, _ in banks]
-        entries = [entry for _, some in banks for entry in some]
+        banks = [part for _, part in parts if isinstance(part, BankContent)]
+        files = [bank.file for bank in banks]
+        entries = [entry for bank in banks for entry in bank.entries]
         ranks = [rank for _, part in parts if isinstance(part, list) for rank in part]
-        covered = coverage_of(ranks, entries) if files else []
+        covered, times = coverage_of(ranks if files else [], [one for bank in banks for one in bank.operators])
+        banked = [subgraph for bank in banks for subgraph in bank.subgraphs]
+        subgraphs = covered_subgraphs({(rank.run, rank.rank_id, rank.soc): rank.occurring for rank in ranks}, banked)
+        headline = join(
+            " ", [text for text in (headline_of(covered), headline_of_subgraphs(subgraphs, banked)) if text]
+        )
         with_profile = asked.options.profile is not None
         coverage = Rows(
             type=CoveredShape,
@@ -119,8 +159,21 @@ class Bank(Question[BankOptions, _Part]):
                 Rows(type=BankedEntry, rows=entries, title=say("Entries"), place=2, is_shown=not with_profile),
                 Rows(type=BankedFile, rows=files, key="files"),
                 coverage,
+                Rows(
+                    type=CoveredSubgraph, rows=subgraphs, key="subgraphs", title=say("Subgraphs"), of_runs=True, place=1
+                ),
+                Rows(
+                    type=TimeOfEntry,
+                    rows=times,
+                    key="times",
+                    title=say(
+                        "Times of the profile beside those of the banks, which are the tuner's own of a single operator"
+                    ),
+                    of_runs=True,
+                    place=1,
+                ),
             ),
-            headline=headline_of(covered) if with_profile else headline_of_banks(files),
+            headline=headline if with_profile else headline_of_banks(files),
         )
 
     def is_answered(self, finished: Finished) -> bool:

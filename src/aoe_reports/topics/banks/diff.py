@@ -12,7 +12,7 @@ from aoe_reports.engine.question import Argument, FileUnit, Finished, Notes, Que
 from aoe_reports.model.classes import record
 from aoe_reports.model.rows import Rows, column, row, row_from
 from aoe_reports.model.texts import join, say
-from aoe_reports.topics.banks.banked import BankedEntry, BankKind, entries_of
+from aoe_reports.topics.banks.banked import MAX_TEXT, BankedEntry, BankKind, content_of
 
 Side = Literal["before", "after"]
 Identity = tuple[str, str, int, str, str]
@@ -46,7 +46,9 @@ class BankDifference:
     data_types: str | None = column("Data types")
     formats: str | None = column("Formats")
     attributes: str | None = column("Attributes")
+    operators: str | None = column("Operators")
     nodes: int | None = column("Nodes", "integer", detail=True)
+    kernel: str | None = column("Kernel or model")
     model: str | None = column("Model")
     looked_up_by: str | None = column("Looked up by", detail=True)
     fields: list[str] = column("What changed", detail=True)
@@ -95,7 +97,7 @@ class BankDiff(Question[RunOptions, list[BankedEntry]]):
 
     def map_unit(self, unit: SideUnit, asked: Request[RunOptions]) -> list[BankedEntry]:
         """What one bank holds."""
-        return entries_of(unit.file.file, asked.notes)[1]
+        return content_of(unit.file.file, asked.notes).entries
 
     def finish(self, parts: Sequence[tuple[SideUnit, list[BankedEntry]]], asked: Request[RunOptions]) -> Finished:
         """Entry by entry, and how many there are of each operator type; what is in doubt is not compared."""
@@ -164,13 +166,11 @@ def _in_doubt(asked: Request[RunOptions]) -> set[tuple[str, str | None]]:
 
 
 def _banks(side: Side, path: Path, asked: Request[RunOptions]) -> list[SideUnit]:
-    from aoe_reports.engine.captures import bank_files, nothing_measured, operator_bank_files, unread_banks
+    from aoe_reports.engine.captures import bank_files, nothing_measured, operator_bank_files
     from aoe_reports.formats.sources.discovery import discover
-    from aoe_reports.formats.sources.identify import unread_bank
 
     files = discover([path], max_expanded=asked.options.max_expanded)
     asked.notes.take(Notes(list(files.findings), files.unreadable))
-    asked.notes.add(map(unread_bank, unread_banks(files)))
     found = [*operator_bank_files(files), *bank_files(files)]
     if not found and files.files:
         asked.notes.add([nothing_measured([path], say("no bank here that can be read"))])
@@ -196,7 +196,8 @@ def _fields(old: BankedEntry | None, new: BankedEntry | None) -> list[str]:
         return []
     names = dict.fromkeys((*old.knowledge, *new.knowledge))
     pairs = [(name, old.knowledge.get(name, _ABSENT), new.knowledge.get(name, _ABSENT)) for name in names]
-    return [f"{name}: {was} → {now}" for name, was, now in pairs if was != now]
+    changed = [f"{name}: {was} → {now}" for name, was, now in pairs if was != now]
+    return [text if len(text) <= MAX_TEXT else f"{text[:MAX_TEXT]}…" for text in changed]
 
 
 def _totals(

@@ -7,16 +7,19 @@ from typing import TYPE_CHECKING, Any
 
 from aoe_reports.model.by_key import lists_by_key
 from aoe_reports.model.classes import record
-from aoe_reports.model.rows import US, column, row
+from aoe_reports.model.rows import US, column, row, row_from
 from aoe_reports.model.texts import count_of, join, say
-from aoe_reports.topics.banks.banked import BankedEntry, BankedFile
-from aoe_reports.topics.banks.coverage import BankedOperator, BankIndex, CalledOperator, Coverage
+from aoe_reports.topics.banks.banked import BankedFile
+from aoe_reports.topics.banks.coverage import BankedOperator, BankIndex, CalledOperator, Coverage, Covered
+from aoe_reports.topics.banks.subgraphs import Called, Occurring, occurring
 
 if TYPE_CHECKING:
     from aoe_reports.engine.question import Notes, Unit
     from aoe_reports.stats.grouping import Group
 
-_KEYS = ("op_type", "input_shapes", "input_data_types", "input_formats", "output_data_types")
+_KEYS = ("op_type", "input_shapes", "input_data_types", "input_formats", "output_data_types", "op_state")
+_IN_ORDER = frozenset({"task_start_ns", "stream_id"})
+"""What is read, too, where operators are looked for one behind the other."""
 
 
 @record
@@ -30,6 +33,8 @@ class HotShapes:
     computing_ns: int
     shapes: tuple[Group, ...]
     """Tasks of one operator type with the same inputs, by `_KEYS`."""
+    occurring: Occurring
+    """What of the banks' subgraphs there is."""
 
 
 @row
@@ -44,6 +49,7 @@ class CoveredShape:
     input_data_types: str | None = column("Data types", detail=True)
     input_formats: str | None = column("Formats", detail=True)
     output_data_types: str | None = column()
+    op_state: str | None = column("OP State", detail=True)
     count: int = column("Tasks", "integer")
     total_ns: int = column("Total", unit=US)
     share: float | None = column("Share", "percent")
@@ -51,8 +57,28 @@ class CoveredShape:
     reason: str = column("Reason", "sentence")
 
 
-def hot_shapes(unit: Unit, top: int, soc: str | None, notes: Notes) -> list[HotShapes]:
-    """What takes most time on each rank of a capture. Raises ReadError or OSError where it cannot be read."""
+@row
+class TimeOfEntry:
+    """What the tuner measured of a single operator, beside what the profile measured of the same.
+
+    `ratio` is the mean of the profile to the time in the bank, `effect` how much longer all calls took than the bank says.
+    """
+
+    run: str = column("Run")
+    rank_id: int | None = column("Rank", "integer")
+    op_type: str | None = column("Operator type")
+    input_shapes: str | None = column("Input shapes")
+    count: int = column("Tasks", "integer")
+    cost_ns: int = column("Time when tuned", unit=US)
+    mean_ns: float = column("Mean in the profile", unit=US)
+    ratio: float | None = column("Measured / tuned", "ratio")
+    effect_ns: int = column("Effect", unit=US)
+
+
+def hot_shapes(
+    unit: Unit, top: int, soc: str | None, notes: Notes, *, parts: Sequence[tuple[Called, ...]]
+) -> list[HotShapes]:
+    """What takes most time on each rank of a capture, and which `parts` of subgraphs occur there. Raises ReadError or OSError where it cannot be read."""
     import pyarrow as pa
 
     from aoe_reports.engine.captures import read_tasks
@@ -62,7 +88,8 @@ def hot_shapes(unit: Unit, top: int, soc: str | None, notes: Notes) -> list[HotS
 
     capture = unit.capture
     notes.add(capture.findings)
-    sets, tables = read_tasks(capture, frozenset({*_KEYS, "task_type", "task_duration_ns", "device_id"}), by_type=False)
+    fields = frozenset({*_KEYS, "task_type", "task_duration_ns", "device_id"}) | (_IN_ORDER if parts else frozenset())
+    sets, tables = read_tasks(capture, fields, by_type=False)
     notes.add(finding for data in tables for finding in data.findings)
     notes.add(of_source(capture, sets, tables))
     cores = capture.info.hardware.get("ai_core_num")
@@ -79,30 +106,31 @@ def hot_shapes(unit: Unit, top: int, soc: str | None, notes: Notes) -> list[HotS
                 cores=cores if isinstance(cores, int) else None,
                 computing_ns=exact_sum(integers(computing["task_duration_ns"])[0]),
                 shapes=tuple(group_tasks(computing, _KEYS, top)),
+                occurring=occurring(computing, parts),
             )
         )
     return found
 
 
-def coverage_of(ranks: Sequence[HotShapes], entries: Sequence[BankedEntry]) -> list[CoveredShape]:
-    """Whether banks cover what takes most time, rank by rank."""
-    banked = [operator_of(entry) for entry in entries if entry.kind != "gdat"]
-    return [one for rank in ranks for one in _of_rank(rank, banked)]
+def coverage_of(
+    ranks: Sequence[HotShapes], banked: Sequence[BankedOperator]
+) -> tuple[list[CoveredShape], list[TimeOfEntry]]:
+    """Whether banks cover what takes most time, rank by rank; and the times of both where banks have one, the largest effect first."""
+    shapes: list[CoveredShape] = []
+    times: list[TimeOfEntry] = []
+    for rank in ranks:
+        for shape, covered in _of_rank(rank, banked):
+            shapes.append(shape)
+            times += _time_of(shape, covered)
+    return shapes, sorted(times, key=lambda one: -abs(one.effect_ns))
 
 
-def operator_of(entry: BankedEntry) -> BankedOperator:
-    """An entry of a bank of operators, as operators are looked up."""
-    from aoe_reports.formats.aoe.operands import product_of
-
-    return BankedOperator(entry.soc, entry.cores, entry.op_type, product_of(entry.info), entry.key)
-
-
-def _of_rank(rank: HotShapes, banked: Sequence[BankedOperator]) -> Iterable[CoveredShape]:
+def _of_rank(rank: HotShapes, banked: Sequence[BankedOperator]) -> Iterable[tuple[CoveredShape, Covered]]:
     index = BankIndex(banked, rank.soc, rank.cores)
     for position, shape in enumerate(rank.shapes, start=1):
         covered = index.look_up(CalledOperator(*shape.key))
         names: dict[str, Any] = dict(zip(_KEYS, shape.key, strict=True))
-        yield CoveredShape(
+        row = CoveredShape(
             **names,
             position=position,
             run=rank.run,
@@ -113,13 +141,32 @@ def _of_rank(rank: HotShapes, banked: Sequence[BankedOperator]) -> Iterable[Cove
             status=covered.status,
             reason=covered.reason,
         )
+        yield row, covered
+
+
+def _time_of(shape: CoveredShape, covered: Covered) -> list[TimeOfEntry]:
+    """The bank's time beside the profile's, where all entries for an operator have the same."""
+    costs = {entry.cost_ns for entry in covered.entries}
+    cost = next(iter(costs)) if covered.status == "covered" and len(costs) == 1 else None
+    if cost is None:
+        return []
+    return [
+        row_from(
+            TimeOfEntry,
+            shape,
+            cost_ns=cost,
+            mean_ns=shape.total_ns / shape.count,
+            ratio=round(shape.total_ns / (shape.count * cost), 4) if cost else None,
+            effect_ns=shape.total_ns - shape.count * cost,
+        )
+    ]
 
 
 def headline_of_banks(files: Sequence[BankedFile]) -> str:
     """How much the banks hold, and for which chips."""
     if not files:
         return ""
-    chips = sorted({one.soc for one in files if one.soc})
+    chips = sorted({one.soc.casefold(): one.soc for one in reversed(files) if one.soc}.values())
     return say(
         "{entries} in {banks}{chips}.",
         entries=count_of(sum(one.entries for one in files), "{number:,} entry", "{number:,} entries"),

@@ -10,13 +10,13 @@ from aoe_reports.formats.aoe.bank_file import read_bank
 from aoe_reports.formats.aoe.operator_bank_file import read_operator_bank
 from aoe_reports.formats.aoe.result_files import parse_results, read_bytes
 from aoe_reports.formats.aoe.results import Outline, outline_of
-from aoe_reports.formats.ascend.names import AOE_KINDS, INFO_KINDS, RESULT_KINDS, UNREAD_BANKS
+from aoe_reports.formats.ascend.names import AOE_KINDS, INFO_KINDS, RESULT_KINDS
 from aoe_reports.formats.memory_files import recordings_of, statements_of
 from aoe_reports.formats.memory_files.names import MEMORY_KINDS
 from aoe_reports.formats.mindspore.names import UNREAD_KINDS
 from aoe_reports.formats.rules import EMPTY_FILE
 from aoe_reports.formats.sources.found import FoundFile
-from aoe_reports.formats.sources.identify import unread_bank, unreadable_file
+from aoe_reports.formats.sources.identify import unreadable_file
 from aoe_reports.formats.tuner_files import tuner_file_kind
 from aoe_reports.model.findings import Finding
 from aoe_reports.model.rows import row_from
@@ -44,8 +44,6 @@ def not_checked(file: FoundFile, error: Exception) -> OneFile:
 
 def checker_of(file: FoundFile) -> _Check | None:
     """What checks a file; None where none does."""
-    if file.name.kind in UNREAD_BANKS:
-        return _unread_bank
     if file.name.kind in AOE_KINDS:
         return _result if file.name.kind in RESULT_KINDS else _bank if file.name.kind == "gdat" else _operator_bank
     if file.name.source == "tuner":
@@ -85,11 +83,6 @@ def _bank(file: FoundFile, chosen: CheckOptions, _: Summarise | None) -> OneFile
 def _operator_bank(file: FoundFile, chosen: CheckOptions, _: Summarise | None) -> OneFile:
     """A bank of operators."""
     return _one(file, check_operator_bank(read_operator_bank(file.path, max_bytes=chosen.max_size)))
-
-
-def _unread_bank(file: FoundFile, _: CheckOptions, __: Summarise | None) -> OneFile:
-    """A bank that is recognised and not read."""
-    return _one(file, [unread_bank(file)])
 
 
 def _tuner_file(file: FoundFile, chosen: CheckOptions, _: Summarise | None) -> OneFile:

@@ -65,7 +65,6 @@ class Inspect(Question[RunOptions, InspectedFile]):
             operator_bank_files,
             record_files,
             tuner_files,
-            unread_banks,
             unread_files,
         )
         from aoe_reports.engine.runs import label_of
@@ -82,7 +81,6 @@ class Inspect(Question[RunOptions, InspectedFile]):
             *aoe_files(files),
             *bank_files(files),
             *operator_bank_files(files),
-            *unread_banks(files),
             *record_files(files),
             *tuner_files(files),
         )
@@ -182,13 +180,12 @@ def _bounds(data: TableData) -> tuple[int | None, int | None]:
 
 def _reader(file: FoundFile) -> Callable[[FoundFile, InspectedFile, Notes], InspectedFile] | None:
     """How a file that belongs to no capture is read; None where it is not."""
-    from aoe_reports.formats.ascend.names import OPERATOR_BANKS, RESULT_KINDS, UNREAD_BANKS
+    from aoe_reports.formats.ascend.names import OPERATOR_BANKS, RESULT_KINDS
 
     if file.name.source == "tuner":
         return _of_tuner
     banks = {
         **dict.fromkeys(OPERATOR_BANKS, _of_operators),
-        **dict.fromkeys(UNREAD_BANKS, _of_unread_bank),
         "gdat": _of_bank,
     }
     return {**dict.fromkeys(RESULT_KINDS, _of_result), **banks, "record": _of_records}.get(file.name.kind)
@@ -223,13 +220,6 @@ def _of_operators(file: FoundFile, known: InspectedFile, notes: Notes) -> Inspec
     bank = read_operator_bank(file.path)
     notes.add(bank.findings)
     return replace(known, rows=len(bank.entries))
-
-
-def _of_unread_bank(file: FoundFile, known: InspectedFile, notes: Notes) -> InspectedFile:
-    from aoe_reports.formats.sources.identify import unread_bank
-
-    notes.add([unread_bank(file)])
-    return known
 
 
 def _of_tuner(file: FoundFile, known: InspectedFile, notes: Notes) -> InspectedFile:

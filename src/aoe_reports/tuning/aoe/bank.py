@@ -7,17 +7,20 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Literal
 
-from aoe_reports.formats.aoe.operands import product_of
 from aoe_reports.formats.aoe.operator_bank_file import parse_operator_bank, read_operator_bank
+from aoe_reports.formats.aoe.operator_banks import BankForm, bank_name_of
 from aoe_reports.model.errors import ReadError
 from aoe_reports.model.findings import has
-from aoe_reports.topics.banks.coverage import BankedOperator, BankIndex, CalledOperator
+from aoe_reports.topics.banks.coverage import BankedOperator, BankIndex, CalledOperator, banked_operator
 from aoe_reports.tuning.banks.bank import Bank, BankLayout
 from aoe_reports.tuning.job.driver import BankSides
 from aoe_reports.tuning.plan.plan import Candidate
 
 RUNTIME_KB = "_runtime_kb.json"
 """What names of operator banks end with: `<soc>_<cores>_AiCore_<type>_runtime_kb.json`, one JSON object a line."""
+
+_OF_OPERATORS: frozenset[BankForm] = frozenset({"runtime_kb", "unified_bank", "repository_bank", "auto_tune"})
+"""The forms of banks whose entries are of single operators."""
 
 GRADIENTS = "_gradient_fusion.json"
 """What names of banks of gradients end with: the chip stands before it."""
@@ -60,6 +63,12 @@ def holds_lines(name: str) -> bool:
     return name.endswith(RUNTIME_KB)
 
 
+def _holds_operators(name: str) -> bool:
+    """Whether a file of a bank, by its path or name, has entries of operators."""
+    known = bank_name_of(name.rpartition("/")[2])
+    return known is not None and known.form in _OF_OPERATORS
+
+
 def chip_of(path: str) -> str | None:
     """The chip that a file of a bank is of, by its folder (operators) or its name (gradients); null: subgraphs do not tell."""
     if "/" in path:
@@ -69,7 +78,7 @@ def chip_of(path: str) -> str | None:
 
 def values_of(name: str, data: bytes) -> Mapping[str, str] | None:
     """What a file of operators keeps by what it is looked up by; null for other files, and where something of it cannot be read."""
-    if not holds_lines(name):
+    if not _holds_operators(name):
         return None
     bank = parse_operator_bank(Path(name), data)
     return None if has(bank.findings, "error") else {entry.key: entry.value for entry in bank.entries}
@@ -101,7 +110,7 @@ class BankEvidence:
         if None in told:
             return None
         covered = self.index.look_up(CalledOperator(candidate.op_type, *told))
-        if covered.status != "covered" or not all(map(_is_told, covered.entries)):
+        if covered.status != "covered" or not all(entry.has_known_names for entry in covered.entries):
             return None
         states = {entry.key in self.changed for entry in covered.entries}
         if len(states) > 1:
@@ -114,7 +123,7 @@ def evidence_of(bank: BankSides, soc: str | None) -> BankEvidence | None:
     entries: list[BankedOperator] = []
     changed: set[str] = set()
     for path, now in bank.after.items():
-        if not holds_lines(path):
+        if not _holds_operators(path):
             continue
         before = bank.before.get(path)
         if now.values is None or (before is not None and before.values is None):
@@ -125,16 +134,8 @@ def evidence_of(bank: BankSides, soc: str | None) -> BankEvidence | None:
             file = read_operator_bank(bank.folder / path)
         except ReadError:
             return None
-        entries += [
-            BankedOperator(file.name.soc, file.name.cores, entry.op_type, product_of(entry.info), entry.key)
-            for entry in file.entries
-        ]
+        name = file.name
+        entries += [banked_operator(entry, name.form, name.soc, name.cores) for entry in file.entries]
     chips = {entry.soc for entry in entries}
     chip = soc or (chips.pop() if len(chips) == 1 else None)
     return None if chip is None else BankEvidence(BankIndex(entries, chip, None), frozenset(changed))
-
-
-def _is_told(entry: BankedOperator) -> bool:
-    """Whether the names of all types and formats of an entry are known."""
-    product = entry.product
-    return product is not None and None not in {*product.data_types, *product.formats, product.output_type}

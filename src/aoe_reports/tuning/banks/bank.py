@@ -82,13 +82,16 @@ Listing = Mapping[str, BankEntry]
 
 
 def entry_of_bytes(data: bytes, *, holds_lines: bool, values: Mapping[str, str] | None = None) -> BankEntry:
-    """What a file of this content is; `holds_lines`: its lines are entries."""
-    lines = None
+    """What a file of this content is; `holds_lines`: its lines are entries, else its `values` are."""
+    entries = None
     if holds_lines:
-        lines = frozenset(
+        entries = frozenset(
             hashlib.sha256(line.strip()).hexdigest()[:ENTRY_DIGITS] for line in data.splitlines() if line.strip()
         )
-    return BankEntry(len(data), hashlib.sha256(data).hexdigest(), lines, values)
+    elif values is not None:
+        texts = (f"{key} {value}".encode() for key, value in values.items())
+        entries = frozenset(hashlib.sha256(text).hexdigest()[:ENTRY_DIGITS] for text in texts)
+    return BankEntry(len(data), hashlib.sha256(data).hexdigest(), entries, values)
 
 
 @row
