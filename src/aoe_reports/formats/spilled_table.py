@@ -109,9 +109,8 @@ class SpilledTable:
     def _with_words_of_all(self, parts: list[_Column]) -> pa.Array:
         """The words of all blocks; blocks whose numbers were those of other words get new ones."""
         assert self._file is not None
-        numbered = [
-            pa.DictionaryArray.from_arrays(np.arange(len(part.words), dtype=np.int32), part.words) for part in parts
-        ]
+        words = [part.words for part in parts if part.words is not None]
+        numbered = [pa.DictionaryArray.from_arrays(np.arange(len(some), dtype=np.int32), some) for some in words]
         chunks = pa.chunked_array(numbered).unify_dictionaries().chunks
         for place, (part, chunk) in enumerate(zip(parts, chunks, strict=True)):
             numbers = chunk.indices.to_numpy()
