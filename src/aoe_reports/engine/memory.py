@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pyarrow as pa
@@ -19,6 +20,7 @@ from aoe_reports.formats.sources.found import FoundFile
 from aoe_reports.formats.spilled_table import blocks_of, ends_of, parts_of, rows_where
 from aoe_reports.model.arrays.columns import (
     Ints,
+    Mask,
     codes,
     column_of,
     distinct,
@@ -114,7 +116,7 @@ def _by_device(capture: Capture, file: FoundFile, data: TableData, read: Reader)
     numbers = {one for block in blocks_of(data.frame) for one in distinct(_devices_of(block, only)).tolist()}
     for number in sorted(numbers):
         device = None if number == _NO_DEVICE else number
-        frame = rows_where(data.frame, lambda block, number=number: _devices_of(block, only) == number)
+        frame = rows_where(data.frame, partial(_is_of, number, only))
         events, samples = read(frame, file)
         sums = [
             (ends_of(rows[name]) or (0, 0))[1]
@@ -132,6 +134,11 @@ def _by_device(capture: Capture, file: FoundFile, data: TableData, read: Reader)
             events=events,
             samples=samples,
         )
+
+
+def _is_of(number: int, only: int | None, frame: pa.Table) -> Mask:
+    is_of: Mask = _devices_of(frame, only) == number
+    return is_of
 
 
 def _devices_of(frame: pa.Table, only: int | None) -> Ints:

@@ -66,6 +66,11 @@ class SpilledTable:
             }
         )
 
+    def __del__(self) -> None:
+        """The file goes with who was to read it."""
+        if self._file is not None:
+            self._file.close()
+
     def _joined(self) -> pa.Table:
         """What is held as one block."""
         table = pa.concat_tables(self._held).unify_dictionaries() if len(self._held) > 1 else self._held[0]
@@ -74,6 +79,9 @@ class SpilledTable:
     def _write(self) -> None:
         block = self._joined().combine_chunks()
         self._held, self._held_rows = [], 0
+        if not block.num_rows:  # none has a key
+            self._held = [block]
+            return
         if self._file is None:
             self._file = tempfile.TemporaryFile()  # noqa: SIM115 -- lives as long as the table
         self._blocks.append({name: self._written(block[name]) for name in block.column_names})
@@ -101,9 +109,8 @@ class SpilledTable:
     def _with_words_of_all(self, parts: list[_Column]) -> pa.Array:
         """The words of all blocks; blocks whose numbers were those of other words get new ones."""
         assert self._file is not None
-        numbered = [
-            pa.DictionaryArray.from_arrays(np.arange(len(part.words), dtype=np.int32), part.words) for part in parts
-        ]
+        words = [part.words for part in parts if part.words is not None]
+        numbered = [pa.DictionaryArray.from_arrays(np.arange(len(some), dtype=np.int32), some) for some in words]
         chunks = pa.chunked_array(numbered).unify_dictionaries().chunks
         for place, (part, chunk) in enumerate(zip(parts, chunks, strict=True)):
             numbers = chunk.indices.to_numpy()

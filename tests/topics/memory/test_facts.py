@@ -5,9 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import pyarrow as pa
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from aoe_reports.formats import spilled_table
 from aoe_reports.formats.memory import event_frame, sample_frame
 from aoe_reports.model.topics.memory import MemoryRecording
 from aoe_reports.topics.memory.facts import DevicePeak, device_memory
@@ -169,3 +171,15 @@ def test_the_peak_of_a_graph_is_that_of_its_worst_node(rows: list[tuple[str, int
         ]
         assert graph.peak_bytes == max(held)
         assert sum(one.size_bytes for one in graph.held) == graph.peak_bytes
+
+
+@given(ROWS, SAMPLES, st.sampled_from([1, 2, 5]))
+def test_many_blocks_give_what_one_does(rows: list[dict[str, Any]], samples: list[dict[str, Any]], size: int) -> None:
+    """Rows out of order, with equal times and without releases."""
+    steps = StepTimes([StepSpan(number, 6 * number, 6 * number + 6) for number in range(7)])
+    rows = [{**row, "allocation_allocated_bytes": row["size_bytes"]} for row in rows]
+    for recordings in (_recordings(rows, samples), _recordings(rows, samples[:0])):
+        whole = device_memory(recordings, steps)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(spilled_table, "BLOCK_ROWS", size)
+            assert device_memory(recordings, steps) == whole

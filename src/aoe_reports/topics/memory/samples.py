@@ -243,7 +243,8 @@ def by_component(source: str, frame: pa.Table) -> list[Samples]:
 def _usable(number: int, samples: pa.Table) -> Mask:
     """The samples of a component, by its number, that have a time and a value."""
     known: Mask = np.logical_or.reduce([valid(samples[f"{what}_bytes"]) for what in MEASURES])
-    return known & valid(samples["sampled_ns"]) & (codes(samples["component"])[0] == number)
+    usable: Mask = known & valid(samples["sampled_ns"]) & (codes(samples["component"])[0] == number)
+    return usable
 
 
 def pool_to_explain(every: Sequence[Samples]) -> Samples:
