@@ -7,10 +7,9 @@ import shutil
 import signal
 import subprocess
 import time
-from pathlib import Path
 
 import pytest
-from tuning.jobs import NAMES, SOC, STAND_IN, Bench, rules, write_bank
+from tuning.jobs import NAMES, SOC, Bench, rules, write_tuned
 
 from aoe_reports.tuning.plan.plan import Candidate, Job
 from aoe_reports.tuning.plan.planning import expected_files
@@ -18,7 +17,7 @@ from aoe_reports.tuning.plan.planning import expected_files
 
 def test_a_job_is_run_and_everything_is_collected(bench: Bench) -> None:
     bench.plan()
-    write_bank(bench.root / "home" / "Ascend/latest/data/aoe/custom/op", "MatMulV2", [NAMES[2]])
+    write_tuned(bench.root / "home" / "Ascend/latest/data/aoe/custom/op", [NAMES[2]])
     ended = bench.tune()
     assert ended.code == 0, ended.err
     assert bench.statuses(ended) == {NAMES[0]: "improved", NAMES[1]: "improved", NAMES[2]: "already-banked"}
@@ -54,7 +53,7 @@ def test_the_default_bank_is_that_of_the_installation(
 ) -> None:
     bench.plan()
     for name in there:
-        write_bank(bench.root / "home" / "Ascend" / name / "data/aoe/custom/op", "MatMulV2", [NAMES[2]])
+        write_tuned(bench.root / "home" / "Ascend" / name / "data/aoe/custom/op", [NAMES[2]])
     ended = bench.tune(**({"ASCEND_HOME_PATH": installed} if installed else {}))
     place = str(bench.root / "home" / "Ascend" / used / "data/aoe/custom/op")
     assert (ended.json["bank"]["operators"], ended.json["bank"]["files"]) == (place, int(used in there))
@@ -498,7 +497,7 @@ def test_two_at_once_are_refused(bench: Bench) -> None:
 def test_the_bank_that_is_copied_is_the_one_in_use(bench: Bench, variable: str, where: str) -> None:
     bench.plan()
     in_use = bench.root / "in_use"
-    path = write_bank((in_use / where).parent, "MatMulV2", [NAMES[0]])
+    path = write_tuned((in_use / where).parent, [NAMES[0]])
     (path.parent.parent / "graph.json").write_text("{}")
     ended = bench.tune(**{variable: str(in_use)})
     assert ended.json["bank"]["by"] == variable
@@ -509,14 +508,14 @@ def test_the_bank_that_is_copied_is_the_one_in_use(bench: Bench, variable: str, 
 
 def test_an_empty_bank_tunes_everything(bench: Bench) -> None:
     bench.plan()
-    write_bank(bench.root / "in_use", "MatMulV2", NAMES)
+    write_tuned(bench.root / "in_use", NAMES)
     ended = bench.tune("--bank", "empty", TUNE_BANK_PATH=str(bench.root / "in_use"))
     assert set(bench.statuses(ended).values()) == {"improved"}
 
 
 def test_with_several_chips_one_has_to_be_named(bench: Bench) -> None:
     bench.plan(soc=None)
-    write_bank(bench.root / "in_use", "MatMulV2", NAMES)
+    write_tuned(bench.root / "in_use", NAMES)
     (bench.root / "in_use" / "Ascend310P").mkdir()
     ended = bench.tune(TUNE_BANK_PATH=str(bench.root / "in_use"))
     assert (ended.code, "--soc" in ended.err) == (2, True)
@@ -553,7 +552,7 @@ def test_a_bank_that_cannot_be_read_is_not_taken_for_the_jobs_own(
 ) -> None:
     bench.plan()
     monkeypatch.setattr("aoe_reports.tuning.banks.bank.MAX_BANK_FILE_BYTES", 4)
-    write_bank(bench.root / "in_use", "MatMulV2", NAMES)
+    write_tuned(bench.root / "in_use", NAMES)
     ended = bench.tune(TUNE_BANK_PATH=str(bench.root / "in_use"))
     assert (ended.code, "too large" in ended.err) == (3, True)
     assert not [path for path in bench.folder.iterdir() if "bank" in path.name]
@@ -806,11 +805,6 @@ def test_people_are_told_in_their_language_and_programs_are_not(bench: Bench) ->
     refused = bench.tune(AOE_REPORTS_LANG="zh")
     assert refused.code == 2
     assert f"{bench.folder}：已调优过" in refused.err
-
-
-def test_the_stand_in_says_what_it_is() -> None:
-    assert "Stands in for `aoe` in tests" in STAND_IN.read_text()
-    assert (Path(STAND_IN).parent / "README.md").is_file()
 
 
 @pytest.mark.parametrize(("stand_in", "said"), [("nothing", {"tune-nothing-changed"}), (None, set())])

@@ -15,7 +15,7 @@ import jsonschema
 import pytest
 from commandline import FIXTURES, ROOT, Ended
 from stores import stored_rows
-from tuning.jobs import SOC, Bench, write_bank
+from tuning.jobs import SOC, Bench, write_tuned
 from unchecked import store_unchecked
 
 from aoe_reports.simulation.tuning import (
@@ -700,7 +700,7 @@ def test_profiles_of_different_chips_are_not_comparable(bench: Bench) -> None:
 def test_the_whole_loop_is_one_story(bench: Bench) -> None:
     """Plan, tune (with a stand-in for aoe), measure again, verify, adopt."""
     in_use = bench.root / "in_use"
-    write_bank(in_use, "Conv2D", ["block1/conv"])
+    write_tuned(in_use, ["block1/conv"])
     bench.environment["TUNE_BANK_PATH"] = str(in_use)
     before = write_profile(bench.root / "before", BEFORE, random.Random(1))
     model = bench.root / "model.onnx"

@@ -1,0 +1,106 @@
+"""A simulated program that compiles and runs a simulated model, and a simulated `msprof` around it.
+
+Nothing is measured. Operators whose key has an entry in the bank (TUNE_BANK_PATH) take their tuned time, all others the time before;
+CANN's log (below ASCEND_PROCESS_LOG_PATH) says of each whether its entry was found, in the form of CANN's graph engine.
+
+usage: python -m aoe_reports.simulation.inference infer MODEL
+       python -m aoe_reports.simulation.inference msprof --output=DIR … COMMAND…
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import sys
+from collections.abc import Collection, Mapping, Sequence
+from datetime import timedelta
+from pathlib import Path
+
+from aoe_reports.simulation.aoe import Model, Operator, banked, keys_of_bank, put, read_model
+from aoe_reports.simulation.tuning import BEFORE, TUNED_BLOCKS, SimulatedOperator, write_profile
+
+PROFILE = "SIMULATED_PROFILE"
+"""The variable by which the simulated msprof says where the profile goes."""
+STEPS = 10
+_CUBE_RATIO = 0.4
+_HOURS_LATER = 5
+_PROCESS = 4711
+_FOUND = "te_{op_type}_{number:08x}_1"
+
+
+def main() -> None:
+    """Run one of the two."""
+    command, *rest = sys.argv[1:] or [""]
+    if command == "infer" and rest:
+        infer(Path(rest[0]), os.environ)
+    elif command == "msprof":
+        msprof(rest)
+    else:
+        sys.exit(__doc__)
+
+
+def msprof(arguments: Sequence[str]) -> None:
+    """Run a command that writes its profile below `--output`; an export alone finds nothing to do."""
+    options = dict(argument.partition("=")[::2] for argument in arguments if argument.startswith("--"))
+    command = [argument for argument in arguments if not argument.startswith("--")]
+    if command:
+        os.environ[PROFILE] = options["--output"]
+        os.execvp(command[0], command)  # noqa: S606 -- the caller's own command
+
+
+def infer(path: Path, environment: Mapping[str, str]) -> None:
+    """Compile a model with the bank in use, run it, and leave the profile and the log that are asked for."""
+    model = read_model(path)
+    root = environment.get("TUNE_BANK_PATH")
+    keys = keys_of_bank(Path(root) / model.soc) if root else set()
+    if place := environment.get("ASCEND_PROCESS_LOG_PATH"):
+        write_log(Path(place), model, keys)
+    if place := environment.get(PROFILE):
+        write_run(Path(place), model, keys, seed=2 if root else 1)
+    put(f"simulated: {len(model.operators or {})} operators, {STEPS} steps")
+
+
+def write_run(folder: Path, model: Model, keys: Collection[str], *, seed: int) -> Path:
+    """The profile of a run with the entries of a bank; runs with an even seed are taken hours after those with an odd one."""
+    operators = list((model.operators or {}).values())
+    tuned = [operator for operator in operators if banked(keys, operator)]
+    later = timedelta(hours=0 if seed % 2 else _HOURS_LATER)
+    return write_profile(
+        folder,
+        BEFORE + later,
+        random.Random(seed),
+        factors={operator.name: operator.tuned_us / operator.us for operator in tuned},
+        blocks={operator.name: TUNED_BLOCKS for operator in tuned},
+        operators=[simulated(operator) for operator in operators],
+        steps=STEPS,
+    )
+
+
+def simulated(operator: Operator) -> SimulatedOperator:
+    """An operator of a simulated model as profiles show it."""
+    shapes = f"{operator.m},{operator.k};{operator.k},{operator.n}"
+    return SimulatedOperator(operator.name, operator.op_type, "AI_CORE", operator.us, shapes, cube_ratio=_CUBE_RATIO)
+
+
+def write_log(folder: Path, model: Model, keys: Collection[str]) -> Path:
+    """CANN's log (plog) of compiling a model."""
+    place = folder / "debug" / "plog"
+    place.mkdir(parents=True, exist_ok=True)
+    path = place / f"plog-{_PROCESS}_{BEFORE + timedelta(hours=_HOURS_LATER):%Y%m%d%H%M%S}000.log"
+    lines = [_line(operator, banked(keys, operator)) for operator in (model.operators or {}).values()]
+    path.write_text("\n".join(lines) + "\n", encoding="iso-8859-1", errors="replace")
+    return path
+
+
+def _line(operator: Operator, found: bool) -> str:
+    """The line on one operator: `[op_kb_hit][graph_name][flag][kernel]`."""
+    kernel = _FOUND.format(op_type=operator.op_type.lower(), number=operator.m * operator.k + operator.n)
+    when = f"{BEFORE + timedelta(hours=_HOURS_LATER):%Y-%m-%d-%H:%M:%S}.000.000"
+    return (
+        f"[INFO] FE({_PROCESS},infer):{when} [tbe_json_parse.cc:911]{_PROCESS} "
+        f'ParseOpKBHitrate:"[op_kb_hit][0_1_{operator.name}][{int(found)}][{kernel}]"'
+    )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,120 @@
+"""A simulated tuning loop with a planted outcome of each operator: a model, commands that tune and run it, banks.
+
+What the commands write is what CANN's programs write; every number is made up. The simulated aoe, the simulated program and the
+simulated msprof read the model's file, which holds what is planted.
+"""
+
+from __future__ import annotations
+
+import json
+import shlex
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Literal
+
+from aoe_reports.simulation import aoe, inference
+from aoe_reports.simulation.aoe import Model, Operator, entry_of
+
+Planted = Literal["used", "not-used", "filler", "regressed", "failed", "not-better", "kept", "untuned"]
+"""What becomes of an operator: tuned as claimed; tuned for another shape, so that its entry is not found; changed without a gain
+(AOE fills in the times); slower than before; failed; nothing faster found; in the bank already; not asked for."""
+
+SOC = "Ascend910B3"
+CORES = 20
+GAIN = 0.75
+"""After/before of an operator that is tuned as claimed."""
+LOSS = 1.15
+_ROWS = 48
+_COLUMNS = 640
+"""With these sizes a shape can be read in one way only, not transposed as well."""
+MODEL = "model.onnx"
+
+
+@dataclass(frozen=True, slots=True)
+class SimulatedLoop:
+    """Where the parts of a loop lie, and what is planted."""
+
+    folder: Path
+    planted: Mapping[str, Planted]
+
+    @property
+    def model(self) -> Path:
+        """The model's file."""
+        return self.folder / MODEL
+
+    @property
+    def bank(self) -> Path:
+        """The bank in use before tuning, laid out as under TUNE_BANK_PATH."""
+        return self.folder / "bank"
+
+    @property
+    def commands(self) -> Path:
+        """Where the simulated aoe, msprof and infer lie."""
+        return self.folder / "bin"
+
+
+def planted_operator(name: str, number: int, planted: Planted, us: float) -> Operator:
+    """An operator with a planted outcome; `number` makes its shape its own."""
+    same = Operator(name, m=_ROWS * number, n=_COLUMNS, us=us, tuned_us=us, claim="not-better")
+    better = replace(same, claim="better", claimed_us=round(us * GAIN, 3), tuned_us=us * GAIN)
+    changed: Mapping[Planted, Operator] = {
+        "used": better,
+        "not-used": replace(better, tuned_m=better.m + _ROWS // 2),
+        "filler": replace(same, claim="filler"),
+        "regressed": replace(better, tuned_us=us * LOSS),
+        "failed": replace(same, claim="failed"),
+    }
+    return changed.get(planted, same)
+
+
+def write_loop(folder: Path, planted: Sequence[tuple[Planted, float]]) -> SimulatedLoop:
+    """Write the model with the planted outcomes (each with its time in us), the bank in use and the commands."""
+    names = [f"layer{number}/matmul" for number in range(1, len(planted) + 1)]
+    operators = [
+        planted_operator(name, number, outcome, us)
+        for number, (name, (outcome, us)) in enumerate(zip(names, planted, strict=True), start=1)
+    ]
+    loop = SimulatedLoop(folder, dict(zip(names, (outcome for outcome, _ in planted), strict=True)))
+    loop.bank.mkdir(parents=True, exist_ok=True)
+    document = {
+        "simulated": True,
+        "soc": SOC,
+        "cores": CORES,
+        "operators": [asdict(operator) for operator in operators],
+    }
+    loop.model.write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
+    _write_bank(loop, operators)
+    _write_commands(loop.commands)
+    return loop
+
+
+def _write_bank(loop: SimulatedLoop, operators: Sequence[Operator]) -> None:
+    """The bank in use: the entries of operators that are kept."""
+    kept = [operator for operator in operators if loop.planted[operator.name] == "kept"]
+    folder = loop.bank / SOC
+    folder.mkdir(exist_ok=True)
+    if kept:
+        path = folder / f"{SOC}_{CORES}_AiCore_MatMulV2_runtime_kb.json"
+        path.write_text("".join(json.dumps(entry_of(one), separators=(",", ":")) + "\n" for one in kept))
+
+
+def _write_commands(folder: Path) -> None:
+    """`aoe`, `msprof` and `infer`: each runs a module of this package."""
+    folder.mkdir(exist_ok=True)
+    python = shlex.quote(sys.executable)
+    runs = {
+        "aoe": f"-S {shlex.quote(str(Path(aoe.__file__).resolve()))}",
+        "msprof": f"-m {inference.__name__} msprof",
+        "infer": f"-m {inference.__name__} infer",
+    }
+    for name, arguments in runs.items():
+        path = folder / name
+        path.write_text(f'#!/bin/sh\n# simulated {name}\nexec {python} {arguments} "$@"\n')
+        path.chmod(0o755)
+
+
+def model_of(loop: SimulatedLoop) -> Model:
+    """The model of a loop."""
+    return aoe.read_model(loop.model)
