@@ -101,26 +101,41 @@ def explained(
         yield replace(one, op_type=called.op_type, input_shapes=called.input_shapes, reason=why)
 
 
-OF_OPERATORS = (say("{used} of {count} operator used the bank"), say("{used} of {count} operators used the bank"))
+_WITHOUT: Mapping[BankHit, Text] = {
+    "missed": say("{number} did not: {names}"),
+    "mixed": say("{number} only in part: {names}"),
+    "not-counted": say("{number} not counted"),
+}
 
 
-def use_of_bank(hits: Mapping[str, BankHit], words: tuple[str, str] = OF_OPERATORS) -> list[Text]:
-    """How many operators used the bank, which did not, and of which the logs contradict themselves."""
+def use_of_bank(hits: Mapping[str, BankHit], *, tuned: bool = False) -> list[Text]:
+    """How many (tuned) operators used the bank, which did not, and of which the logs contradict themselves."""
     counts = Counter(hits.values())
-    counted = len(hits) - counts["not-counted"]
+    used, count = counts["hit"], len(hits) - counts["not-counted"]
     told = []
-    if counted:
-        told.append(count_of(counted, *words, used=counts["hit"], count=counted))
-        told += _named(hits, "missed", "{number} did not: {names}")
-        told += _named(hits, "mixed", "{number} only in part: {names}")
-    if counts["not-counted"]:
-        told.append(say("{number} not counted", number=counts["not-counted"]))
+    if count and tuned:
+        told.append(
+            count_of(
+                count,
+                "{used} of {number} tuned operator used the bank",
+                "{used} of {number} tuned operators used the bank",
+                used=used,
+            )
+        )
+    elif count:
+        told.append(
+            count_of(
+                count,
+                "{used} of {number} operator used the bank",
+                "{used} of {number} operators used the bank",
+                used=used,
+            )
+        )
+    for status, words in _WITHOUT.items():
+        names = [name for name, hit in hits.items() if hit == status]
+        if names:
+            told.append(say(words, number=len(names), names=some_of(names)))
     return told
-
-
-def _named(hits: Mapping[str, BankHit], status: BankHit, words: str) -> list[Text]:
-    names = [name for name, hit in hits.items() if hit == status]
-    return [say(words, number=len(names), names=some_of(names))] if names else []
 
 
 def some_of(names: Sequence[str]) -> Text:
