@@ -237,5 +237,11 @@ class AdoptOptions(StrictOptions):
         only_here=say("what is replaced"),
     )
     soc: str | None = chip("if the plan does not name it")
+    log: Path | None = option(
+        default=None,
+        help="A log of CANN (plog), or a folder of such: which operators use the bank [default: as `verify` found].",
+        names="place",
+        only_here=say("what speaks for the bank"),
+    )
     force: bool = flag("force", "Adopt the bank even if no new profile has confirmed the gain.", say("what is forced"))
     dry_run: bool = flag("dry-run", "Only show what would be replaced.", say("what is not run"))

@@ -181,7 +181,9 @@ VERIFY_DRIFT = _VERIFYING.rule(
     "verify-drift", "warning", "operators that were not tuned also changed: the state of the machine was different"
 )
 VERIFY_BANK_NOT_USED = _VERIFYING.rule(
-    "verify-bank-not-used", "warning", "signs that the tuned bank was not in use when the second profile was taken"
+    "verify-bank-not-used",
+    "warning",
+    "the tuned bank, or a part of it, was not in use when the second profile was taken: a log says so, or signs of it",
 )
 VERIFY_BANK_CHANGED = _VERIFYING.rule(
     "verify-bank-changed", "warning", "the private bank differs from what `tune run` wrote"

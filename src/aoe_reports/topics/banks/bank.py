@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from aoe_reports.engine.ask import asking
-from aoe_reports.engine.question import FileUnit, Finished, Notes, Question, Request, RunOptions, Unit
+from aoe_reports.engine.question import Argument, FileUnit, Finished, Notes, Question, Request, RunOptions, Unit
 from aoe_reports.model.classes import record
+from aoe_reports.model.errors import UsageError
 from aoe_reports.model.options import option, options
 from aoe_reports.model.rows import Rows
 from aoe_reports.model.texts import join, say
@@ -20,10 +21,21 @@ from aoe_reports.topics.banks.profile import (
     headline_of,
     headline_of_banks,
     hot_shapes,
+    named_shapes,
+)
+from aoe_reports.topics.banks.uses import (
+    NOT_FOUND,
+    BankSearch,
+    explained,
+    headline_of_logs,
+    hits_by_name,
+    remarks_on_logs,
+    rows_of_logs,
 )
 from aoe_reports.topics.rules import BANK_CHIP
 
 if TYPE_CHECKING:
+    from aoe_reports.formats.aoe.bank_log import BankLogs
     from aoe_reports.formats.sources.discovery import Discovery
     from aoe_reports.model.findings import Finding
 
@@ -41,6 +53,11 @@ class BankOptions(RunOptions):
     soc: str | None = option(
         default=None, help="Chip of the profile, where the profile does not name it.", names="nothing"
     )
+    log: Path | None = option(
+        default=None,
+        help="A log of CANN (plog) or a folder of such: show which operators were found in a bank when they were compiled.",
+        names="place",
+    )
 
 
 @record
@@ -51,21 +68,32 @@ class FoundBanks:
     profile: Discovery | None
 
 
+@record
+class ReadLogs:
+    """What the logs say, and which operators they name without a hit."""
+
+    logs: BankLogs
+    missed: frozenset[str]
+
+
 class Bank(Question[BankOptions, _Part]):
-    """List what knowledge banks cover: entries by chip, operator type, shapes and version. Reads banks of operators (runtime_kb, Auto Tune) and of gradients; with --profile it shows which hot operator shapes are covered, stale or missing."""
+    """List what knowledge banks cover: entries by chip, operator type, shapes and version. Reads banks of operators (runtime_kb, Auto Tune) and of gradients; with --profile it shows which hot operator shapes are covered, stale or missing, with --log which operators used a bank."""
 
     example = "bank list bank --profile profile"
     page = "banks"
     title = "Banks"
     options = BankOptions
-    tables = (("rows", BankedEntry), ("files", BankedFile), ("coverage", CoveredShape))
-    nothing = "no bank here that can be read"
+    tables = (("rows", BankedEntry), ("files", BankedFile), ("coverage", CoveredShape), ("uses", BankSearch))
+    arguments = (Argument(name="paths", help="Files or folders (searched recursively).", needed=False),)
+    nothing = "no bank here that can be read, and no log on one"
 
     def discover(self, paths: Sequence[Path], asked: Request[BankOptions]) -> FoundBanks:
         """What lies below the paths, and the profile."""
         from aoe_reports.engine.fleet.executors import is_read_elsewhere
         from aoe_reports.formats.sources.discovery import discover
 
+        if not paths and asked.options.log is None:
+            raise UsageError(say("bank: expected a bank (a file or folder), or --log PATH"))
         banks = super().discover(paths, asked)
         profile = asked.options.profile
         if profile is None:
@@ -75,6 +103,21 @@ class Bank(Question[BankOptions, _Part]):
         files = discover([profile], max_expanded=asked.options.max_expanded)
         asked.notes.take(Notes(list(files.findings), files.unreadable))
         return FoundBanks(banks=banks, profile=files)
+
+    def prepare(self, files: FoundBanks, asked: Request[BankOptions]) -> ReadLogs | None:
+        """What the logs say; null where none was asked for, or one cannot be read."""
+        del files
+        place = asked.options.log
+        if place is None:
+            return None
+        from aoe_reports.formats.aoe.bank_log import read_bank_logs
+
+        with asked.notes.where_unreadable(place):
+            logs = read_bank_logs([place])
+            asked.notes.add(remarks_on_logs(logs, place))
+            hits = hits_by_name(logs, "operator").items()
+            return ReadLogs(logs=logs, missed=frozenset(name for name, hit in hits if hit in NOT_FOUND))
+        return None
 
     def units(self, files: FoundBanks, asked: Request[BankOptions]) -> list[FileUnit | Unit]:
         """Every bank, and every capture of the profile."""
@@ -93,7 +136,8 @@ class Bank(Question[BankOptions, _Part]):
     def map_unit(self, unit: FileUnit | Unit, asked: Request[BankOptions]) -> _Part:
         """What one bank holds; of a capture what takes most time."""
         if isinstance(unit, Unit):
-            return hot_shapes(unit, asked.options.top, asked.options.soc, asked.notes)
+            missed = asked.context.missed if asked.context is not None else ()
+            return hot_shapes(unit, asked.options.top, asked.options.soc, asked.notes, missed)
         return entries_of(unit.file, asked.notes)
 
     def finish(self, parts: Sequence[tuple[FileUnit | Unit, _Part]], asked: Request[BankOptions]) -> Finished:
@@ -111,21 +155,30 @@ class Bank(Question[BankOptions, _Part]):
             title=say("Hot operator shapes"),
             of_runs=True,
             place=1,
-            is_csv=with_profile,
+            is_csv=with_profile and asked.options.log is None,
         )
         asked.notes.add(_without_chip(asked.options.soc, entries, asked.inputs))
-        return Finished(
-            tables=(
-                Rows(type=BankedEntry, rows=entries, title=say("Entries"), place=2, is_shown=not with_profile),
-                Rows(type=BankedFile, rows=files, key="files"),
-                coverage,
-            ),
-            headline=headline_of(covered) if with_profile else headline_of_banks(files),
-        )
+        read: ReadLogs | None = asked.context
+        of_banks = headline_of(covered) if with_profile else headline_of_banks(files)
+        shows_entries = not with_profile and asked.options.log is None
+        tables = [
+            Rows(type=BankedEntry, rows=entries, title=say("Entries"), place=2, is_shown=shows_entries),
+            Rows(type=BankedFile, rows=files, key="files"),
+            coverage,
+        ]
+        if read is None:
+            return Finished(
+                tables=(*tables, Rows(type=BankSearch, rows=[], key="uses", is_csv=False)), headline=of_banks
+            )
+        named = named_shapes(ranks, entries)
+        uses = list(explained(rows_of_logs(read.logs), named, has_banks=bool(files)))
+        told = [part for part in (headline_of_logs(read.logs), of_banks) if part]
+        searched = Rows(type=BankSearch, rows=uses, key="uses", title=say("Searches in banks"), place=-1, is_csv=True)
+        return Finished(tables=(*tables, searched), headline=join(" ", told))
 
     def is_answered(self, finished: Finished) -> bool:
-        """Whether there is a bank."""
-        return bool(finished.tables[1].rows)
+        """Whether there is a bank, or a log."""
+        return any(finished.tables[number].rows for number in (1, 3))
 
 
 def _without_chip(soc: str | None, entries: Sequence[BankedEntry], inputs: Sequence[str]) -> list[Finding]:

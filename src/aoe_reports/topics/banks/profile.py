@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from aoe_reports.model.by_key import lists_by_key
@@ -13,10 +13,22 @@ from aoe_reports.topics.banks.banked import BankedEntry, BankedFile
 from aoe_reports.topics.banks.coverage import BankedOperator, BankIndex, CalledOperator, Coverage
 
 if TYPE_CHECKING:
+    import pyarrow as pa
+
     from aoe_reports.engine.question import Notes, Unit
     from aoe_reports.stats.grouping import Group
 
 _KEYS = ("op_type", "input_shapes", "input_data_types", "input_formats", "output_data_types")
+_NAME = "op_name"
+
+
+@record
+class NamedShape:
+    """An operator by its name, with those of its inputs that take most time."""
+
+    name: str
+    called: CalledOperator
+    total_ns: int
 
 
 @record
@@ -30,6 +42,8 @@ class HotShapes:
     computing_ns: int
     shapes: tuple[Group, ...]
     """Tasks of one operator type with the same inputs, by `_KEYS`."""
+    named: tuple[NamedShape, ...] = ()
+    """The operators that were asked for by their names."""
 
 
 @row
@@ -51,8 +65,8 @@ class CoveredShape:
     reason: str = column("Reason", "sentence")
 
 
-def hot_shapes(unit: Unit, top: int, soc: str | None, notes: Notes) -> list[HotShapes]:
-    """What takes most time on each rank of a capture. Raises ReadError or OSError where it cannot be read."""
+def hot_shapes(unit: Unit, top: int, soc: str | None, notes: Notes, names: Collection[str] = ()) -> list[HotShapes]:
+    """What takes most time on each rank of a capture, and the operators of some names. Raises ReadError or OSError where it cannot be read."""
     import pyarrow as pa
 
     from aoe_reports.engine.captures import read_tasks
@@ -62,7 +76,8 @@ def hot_shapes(unit: Unit, top: int, soc: str | None, notes: Notes) -> list[HotS
 
     capture = unit.capture
     notes.add(capture.findings)
-    sets, tables = read_tasks(capture, frozenset({*_KEYS, "task_type", "task_duration_ns", "device_id"}), by_type=False)
+    fields = frozenset({*_KEYS, *({_NAME} if names else ()), "task_type", "task_duration_ns", "device_id"})
+    sets, tables = read_tasks(capture, fields, by_type=False)
     notes.add(finding for data in tables for finding in data.findings)
     notes.add(of_source(capture, sets, tables))
     cores = capture.info.hardware.get("ai_core_num")
@@ -79,9 +94,28 @@ def hot_shapes(unit: Unit, top: int, soc: str | None, notes: Notes) -> list[HotS
                 cores=cores if isinstance(cores, int) else None,
                 computing_ns=exact_sum(integers(computing["task_duration_ns"])[0]),
                 shapes=tuple(group_tasks(computing, _KEYS, top)),
+                named=tuple(_named(computing, names)),
             )
         )
     return found
+
+
+def _named(computing: pa.Table, names: Collection[str]) -> Iterator[NamedShape]:
+    """The operators of these names, each with the inputs that take most time."""
+    if not names or _NAME not in computing.column_names:
+        return
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    from aoe_reports.stats.grouping import group_tasks
+
+    wanted = computing.filter(pc.is_in(computing[_NAME].cast(pa.string()), pa.array(sorted(names), pa.string())))
+    seen = set()
+    for group in group_tasks(wanted, (_NAME, *_KEYS)):
+        name, *inputs = group.key
+        if name is not None and name not in seen:
+            seen.add(name)
+            yield NamedShape(name=name, called=CalledOperator(*inputs), total_ns=group.total_ns)
 
 
 def coverage_of(ranks: Sequence[HotShapes], entries: Sequence[BankedEntry]) -> list[CoveredShape]:
@@ -95,6 +129,19 @@ def operator_of(entry: BankedEntry) -> BankedOperator:
     from aoe_reports.formats.aoe.operands import product_of
 
     return BankedOperator(entry.soc, entry.cores, entry.op_type, product_of(entry.info), entry.key)
+
+
+def named_shapes(ranks: Sequence[HotShapes], entries: Sequence[BankedEntry]) -> dict[str, tuple[NamedShape, BankIndex]]:
+    """The operators that were asked for by name, of the rank where each takes most time, and the banks as that rank sees them."""
+    banked = [operator_of(entry) for entry in entries if entry.kind != "gdat"]
+    found: dict[str, tuple[NamedShape, BankIndex]] = {}
+    for rank in ranks:
+        index = BankIndex(banked, rank.soc, rank.cores)
+        for shape in rank.named:
+            known = found.get(shape.name)
+            if known is None or known[0].total_ns < shape.total_ns:
+                found[shape.name] = (shape, index)
+    return found
 
 
 def _of_rank(rank: HotShapes, banked: Sequence[BankedOperator]) -> Iterable[CoveredShape]:

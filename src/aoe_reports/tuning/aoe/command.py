@@ -11,7 +11,7 @@ from aoe_reports.model.documents import JsonObject
 from aoe_reports.model.errors import ReadError, UsageError
 from aoe_reports.model.texts import Language, Text, in_language, join, say
 from aoe_reports.tuning.job.driver import Argument, Stage
-from aoe_reports.tuning.plan.folder import read_json
+from aoe_reports.tuning.plan.folder import REMEASURED_LOG, read_json
 from aoe_reports.tuning.plan.plan import (
     REDACTED,
     TENSORFLOW,
@@ -417,6 +417,7 @@ def remeasure_script(plan: Plan) -> str:
         'here=$(CDPATH= cd -- "$(dirname -- "$0")" && pwd)',
         "unset AOE_MODE ASCEND_WORK_PATH",
         'export TUNE_BANK_PATH="$here"/bank',
+        *_logging('"$here"', new=plan.scenario not in _COMPILED_BEFORE),
     ]
     if plan.scenario == "pytorch" and "opat" in plan.stages():
         lines.append("export ACL_OP_COMPILER_CACHE_MODE=force  # what was compiled before tuning is not used")
@@ -432,9 +433,25 @@ def remeasure_script(plan: Plan) -> str:
     return "\n".join(lines) + "\n"
 
 
+_COMPILED_BEFORE = frozenset({"offline", "ir-graph"})
+"""Scenarios in which the model is compiled by a command of its own: its log is that of the measurement, and has to stay."""
+
+
+def _logging(here: str, *, new: bool) -> list[str]:
+    """Lines by which CANN says in its log which operators were found in a bank; `new`: in one with nothing else in it."""
+    log = f"{here}/{REMEASURED_LOG}"
+    aside = f"if [ -d {log} ]; then mv {log} {log}.$(date +%Y%m%d%H%M%S); fi  # of an earlier measurement"
+    return [
+        *([aside] if new else []),
+        f"mkdir -p {log}",
+        f"export ASCEND_PROCESS_LOG_PATH={log}",
+        "export ASCEND_MODULE_LOG_LEVEL=FE=1  # INFO: which operators were found in a bank",
+    ]
+
+
 def remeasure_steps(plan: Plan) -> list[tuple[Text, str, str]]:
     """(what to do, code or nothing, its language) of measuring again after tuning."""
-    framework = _PROFILED[plan.scenario]
+    framework, before = _PROFILED[plan.scenario], plan.scenario in _COMPILED_BEFORE
     steps = [
         (
             say(
@@ -451,7 +468,7 @@ def remeasure_steps(plan: Plan) -> list[tuple[Text, str, str]]:
                 else "Load the tuned bank on the same chip and CANN version on which it was tuned.",
                 where=join(", ", filter(None, (plan.soc, plan.engine_version))),
             ),
-            'export TUNE_BANK_PATH="$PWD/bank"',
+            "\n".join(('export TUNE_BANK_PATH="$PWD/bank"', *(_logging('"$PWD"', new=True) if before else ()))),
             "shell",
         ),
     ]
@@ -490,7 +507,7 @@ _CACHE = say("Compile again: with the compilation cache, the operators would sta
 _RECOMPILE: dict[str, tuple[Text, str, str]] = {
     "offline": (
         join(" ", (_CACHE, say("Or use the .om that AOE created (tuned/)."))),
-        "atc --op_compiler_cache_mode=force ...  # the options of the first conversion behind it",
+        "atc --op_compiler_cache_mode=force --log=info ...  # the options of the first conversion behind it",
         "shell",
     ),
     "ir-graph": (
