@@ -498,12 +498,27 @@ def test_the_bank_that_is_copied_is_the_one_in_use(bench: Bench, variable: str, 
     bench.plan()
     in_use = bench.root / "in_use"
     path = write_tuned((in_use / where).parent, [NAMES[0]])
+    content = path.read_text()
     (path.parent.parent / "graph.json").write_text("{}")
     ended = bench.tune(**{variable: str(in_use)})
     assert ended.json["bank"]["by"] == variable
     assert bench.statuses(ended)[NAMES[0]] == "already-banked"
     assert (bench.folder / "bank" / "graph.json").is_file()
-    assert path.read_text() == json.dumps({"op": NAMES[0]}) + "\n", "the one in use stays what it was"
+    assert path.read_text() == content, "the one in use stays what it was"
+
+
+def test_kernels_of_dumped_operators_are_made_and_nothing_else_is_expected(bench: Bench) -> None:
+    dumped = bench.root / "dumped"
+    dumped.mkdir()
+    options = ("--op_tune_mode=fast", f"--op_tune_file={dumped}", "--soc_version=Ascend910B3")
+    bench.plan(soc="Ascend910B3", job=Job(options=options))
+    none = bench.tune()
+    assert (none.code, "tune-no-kernel" in none.rules()) == (1, True)
+    (dumped / "MatMulV2_1.json").write_text("{}")
+    ended = bench.tune("--restart")
+    assert ended.code == 0, ended.err
+    assert rules(ended) & {"tune-no-result", "tune-no-kernel", "tune-nothing-changed", "tune-ops-edited"} == set()
+    assert bench.notes("argv")[-1] == ["--job_type=2", *options, "--precision_mode=must_keep_origin_dtype"]
 
 
 def test_an_empty_bank_tunes_everything(bench: Bench) -> None:
