@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
+from commandline import ROOT
 from tuning.jobs import Bench
 from tuning.test_preflight import kernels, plan, verdicts
 
@@ -37,6 +38,15 @@ def test_releases_come_in_their_order() -> None:
 def test_every_option_is_in_the_table_once_with_its_source() -> None:
     assert len(OPTION_OF) == sum(len(option.names) for option in AOE_OPTIONS)
     assert all(option.source for option in AOE_OPTIONS)
+
+
+def test_the_docs_have_every_option_with_a_history_of_its_own() -> None:
+    text = (ROOT / "docs" / "tuning.md").read_text()
+    rows = [line for line in text.splitlines() if line.startswith("| `--")]
+    for option in AOE_OPTIONS:
+        if option.since or option.products or option.refused_by:
+            (row,) = [row for row in rows if all(f"`{name}`" in row for name in option.names)]
+            assert {option.since, *(option.products or {}).values()} - {None, "8.1.RC1"} <= set(row.split()), row
 
 
 @pytest.mark.parametrize(

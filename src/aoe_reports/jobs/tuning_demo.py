@@ -89,7 +89,6 @@ def run_tuning_demo(folder: Path, language: Language = "en", progress: Progress 
     here = folder / FOLDER
     if here.exists():
         raise UsageError(say("{folder}: exists already; expected another folder, or delete it first", folder=here))
-    here.mkdir(parents=True)
     loop = write_loop(here, OUTCOMES)
     with _on_path(loop.commands):
         return _Demo(loop, language, progress).run()

@@ -1,10 +1,10 @@
-"""A simulated program that compiles and runs a simulated model, and a simulated `msprof` around it.
+"""A simulated program that compiles and runs a simulated model.
 
 Nothing is measured. Operators whose key has an entry in the bank (TUNE_BANK_PATH) take their tuned time, all others the time before;
-CANN's log (below ASCEND_PROCESS_LOG_PATH) says of each whether its entry was found, in the form of CANN's graph engine.
+CANN's log (below ASCEND_PROCESS_LOG_PATH) says of each whether its entry was found, in the form of CANN's graph engine. The profile
+goes where SIMULATED_PROFILE says.
 
-usage: python -m aoe_reports.simulation.inference infer MODEL
-       python -m aoe_reports.simulation.inference msprof --output=DIR … COMMAND…
+usage: python -m aoe_reports.simulation.inference MODEL
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from __future__ import annotations
 import os
 import random
 import sys
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from datetime import timedelta
 from pathlib import Path
 
@@ -21,6 +21,7 @@ from aoe_reports.simulation.tuning import BEFORE, TUNED_BLOCKS, SimulatedOperato
 
 PROFILE = "SIMULATED_PROFILE"
 """The variable by which the simulated msprof says where the profile goes."""
+_ARGUMENTS = 2
 STEPS = 10
 _CUBE_RATIO = 0.4
 _HOURS_LATER = 5
@@ -29,23 +30,10 @@ _FOUND = "te_{op_type}_{number:08x}_1"
 
 
 def main() -> None:
-    """Run one of the two."""
-    command, *rest = sys.argv[1:] or [""]
-    if command == "infer" and rest:
-        infer(Path(rest[0]), os.environ)
-    elif command == "msprof":
-        msprof(rest)
-    else:
+    """Compile and run the model that is named."""
+    if len(sys.argv) != _ARGUMENTS:
         sys.exit(__doc__)
-
-
-def msprof(arguments: Sequence[str]) -> None:
-    """Run a command that writes its profile below `--output`; an export alone finds nothing to do."""
-    options = dict(argument.partition("=")[::2] for argument in arguments if argument.startswith("--"))
-    command = [argument for argument in arguments if not argument.startswith("--")]
-    if command:
-        os.environ[PROFILE] = options["--output"]
-        os.execvp(command[0], command)  # noqa: S606 -- the caller's own command
+    infer(Path(sys.argv[1]), os.environ)
 
 
 def infer(path: Path, environment: Mapping[str, str]) -> None:

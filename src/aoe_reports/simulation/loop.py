@@ -100,18 +100,33 @@ def _write_bank(loop: SimulatedLoop, operators: Sequence[Operator]) -> None:
         path.write_text("".join(json.dumps(entry_of(one), separators=(",", ":")) + "\n" for one in kept))
 
 
+_MSPROF = f"""#!/bin/sh
+# simulated msprof: tells the command where its profile goes; an export alone finds nothing to do
+for one; do
+    case $one in
+        --output=*) {inference.PROFILE}=${{one#--output=}} ;;
+        --*) ;;
+        *) break ;;
+    esac
+    shift
+done
+export {inference.PROFILE}
+if [ "$#" -gt 0 ]; then exec "$@"; fi
+"""
+
+
 def _write_commands(folder: Path) -> None:
-    """`aoe`, `msprof` and `infer`: each runs a module of this package."""
+    """`aoe` and `infer`, which run a module of this package, and `msprof`."""
     folder.mkdir(exist_ok=True)
     python = shlex.quote(sys.executable)
-    runs = {
-        "aoe": f"-S {shlex.quote(str(Path(aoe.__file__).resolve()))}",
-        "msprof": f"-m {inference.__name__} msprof",
-        "infer": f"-m {inference.__name__} infer",
+    scripts = {
+        "aoe": f'#!/bin/sh\n# simulated aoe\nexec {python} -S {shlex.quote(str(Path(aoe.__file__).resolve()))} "$@"\n',
+        "infer": f'#!/bin/sh\n# simulated program\nexec {python} -m {inference.__name__} "$@"\n',
+        "msprof": _MSPROF,
     }
-    for name, arguments in runs.items():
+    for name, text in scripts.items():
         path = folder / name
-        path.write_text(f'#!/bin/sh\n# simulated {name}\nexec {python} {arguments} "$@"\n')
+        path.write_text(text)
         path.chmod(0o755)
 
 

@@ -230,10 +230,17 @@ def _demonstrate_tuning(folder: Path) -> None:
     for number, step in enumerate(result.steps, start=1):
         lines += [f"{number}. {translated(step.title)}", f"   $ {step.command}", f"   {translated(step.found)}", ""]
     for one in result.operators:
-        said = {"name": one.name, "planted": one.planted, "status": one.status or "-", "verdict": one.verdict or "-"}
+        found = {key: say(value) if value else "-" for key, value in (("status", one.status), ("verdict", one.verdict))}
         if one.planted != "untuned":
-            lines.append(say("{name}: planted {planted}; tune run: {status}; verify: {verdict}", **said))
+            lines.append(
+                say(
+                    "{name}: planted {planted}; tune run: {status}; verify: {verdict}",
+                    name=one.name,
+                    planted=one.planted,
+                    **found,
+                )
+            )
     agrees = say("as planted") if result.agrees else say("NOT as planted")
-    lines += ["", say("Verdict: {verdict}, {agrees} (simulated).", verdict=result.verdict, agrees=agrees), ""]
+    lines += ["", say("Verdict: {verdict}, {agrees} (simulated).", verdict=say(result.verdict), agrees=agrees), ""]
     write("\n".join(map(translated, lines)), None)
     raise typer.Exit(0 if result.agrees else 1)
