@@ -69,8 +69,8 @@ AOE_OPTIONS = (
     ),
     AoeOption(("--ip", "--port"), "AOE reference for Ascend RC, list of options (aoerc_16_0017): 8.2.RC1, 8.5.0, 9.0.0"),
     AoeOption(
-        ("--virtual_type",), "AOE reference, list of options (aoepar_16_001): 8.5.0, 9.0.0",
-        products={"Atlas inference": "8.5.0"},
+        ("--virtual_type",), "AOE reference, list of options: 8.2.RC1 (aoepar_16_000), 8.5.0, 9.0.0 (aoepar_16_001)",
+        products={"Atlas inference": "8.2.RC1"},
     ),
     AoeOption(
         ("--Fop_format",), "AOE reference, --Fop_format: 6.3.RC2 (aoepar_16_059), 7.0.0 to 9.2.0-beta1 (aoepar_16_055)",
