@@ -134,6 +134,30 @@ class Bank:
         self.names.add(name)
 
 
+class Log:
+    """CANN's log (plog), where and at what level the environment asks for it."""
+
+    def __init__(self) -> None:
+        work = os.environ.get("ASCEND_WORK_PATH")
+        root = os.environ.get("ASCEND_PROCESS_LOG_PATH") or (f"{work}/log" if work else Path.home() / "ascend" / "log")
+        self.path = Path(root) / "debug" / "plog" / f"plog-{os.getpid()}_{TIME}.log"
+        modules = os.environ.get("ASCEND_MODULE_LOG_LEVEL", "").split(":")
+        self.says = {"FE=0", "FE=1"} & set(modules) or os.environ.get("ASCEND_GLOBAL_LOG_LEVEL") in {"0", "1"}
+
+    def compiled(self, name: str, *, hit: bool) -> None:
+        """An operator was compiled, with or without an entry of a bank."""
+        if not self.says:
+            return
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        process = os.getpid()
+        words = f"[op_kb_hit][0_0_{name}][{int(hit)}][te_matmulv2_0a1b2c_1]"
+        with self.path.open("a") as file:
+            file.write(
+                f"[INFO] FE({process},aoe):2026-01-01-02:03:04.005.000 [tbe_json_parse.cc:911]{process} "
+                f'ParseOpKBHitrate:"{words}"\n'
+            )
+
+
 class Result:
     """The result file, rewritten whenever something changes."""
 
@@ -222,7 +246,7 @@ def misbehave(behaviour: str, result: Result) -> None:
 
 
 def tune_operators(asked: dict, behaviour: str) -> Result:
-    bank, result = Bank(), Result("opat", behaviour)
+    bank, result, log = Bank(), Result("opat", behaviour), Log()
     names = [(name, "MatMulV2") for name in asked.get("tune_ops_name", [])]
     names += [(f"of_type/{op_type}", op_type) for op_type in asked.get("tune_ops_type", [])]
     if not asked:
@@ -231,6 +255,7 @@ def tune_operators(asked: dict, behaviour: str) -> Result:
         result.write("", ended=True, segment=False)
         return result
     for i, (name, op_type) in enumerate(names):
+        log.compiled(name, hit=name in bank.names)
         if behaviour == "kept-first" and i == 0:
             result.counts["reserved"] += 1
         elif behaviour in {"not-better", "kept-first"}:
@@ -319,6 +344,9 @@ def main() -> None:
     if sys.argv[1:2] == ["--training"]:
         training(behaviour)
         return
+    if sys.argv[1:2] == ["--compile"]:
+        compile_with_bank(sys.argv[2:])
+        return
     release = os.environ.get("STAND_IN_RELEASE", "")
     taken = (*OPTIONS, *MORE_OPTIONS[release])
     if sys.argv[1:] == ["--help"]:
@@ -362,6 +390,13 @@ def print_help(taken: tuple[str, ...]) -> None:
         say(f"  --{option}    see the reference")
     for flag in FLAGS:
         say(f"  --{flag}")
+
+
+def compile_with_bank(names: list[str]) -> None:
+    """A program of the user that runs operators: each is compiled with what the bank in use has for it."""
+    bank, log = Bank(), Log()
+    for name in names:
+        log.compiled(name, hit=name in bank.names)
 
 
 def training(behaviour: str) -> None:
