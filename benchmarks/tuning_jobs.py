@@ -21,7 +21,7 @@ from pathlib import Path
 
 from aoe_reports.jobs.options import VerifyOptions
 from aoe_reports.jobs.verify import verify
-from aoe_reports.simulation.aoe import keys_of_bank, tune_operators
+from aoe_reports.simulation.aoe import Log, keys_of_bank, tune_operators
 from aoe_reports.simulation.inference import write_log, write_run
 from aoe_reports.simulation.loop import SOC, Planted, model_of, write_loop
 from aoe_reports.tuning.plan.folder import write_plan
@@ -84,9 +84,8 @@ def verdicts_of(number: int) -> Iterator[tuple[str, str | None]]:
         result = tune_operators({"tune_ops_name": tuned}, "incomplete" if interrupted else "succeed", model)
         keys = keys_of_bank(loop.bank / SOC)
         after = write_run(Path(name) / "after", model, keys, seed=2 * number)
-        options = VerifyOptions(
-            before=before, after=after, results=(result.path,), log=write_log(Path(name) / "log", model, keys)
-        )
+        write_log(Log(Path(name) / "log"), model, keys)
+        options = VerifyOptions(before=before, after=after, results=(result.path,), log=Path(name) / "log")
         verdicts = {row.op_name: row.verdict for row in verify(job, options).rows if row.scope == "operator"}
         yield from (("interrupted" if interrupted else loop.planted[one], verdicts.get(one)) for one in tuned)
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -27,6 +29,9 @@ def test_a_loop_over_a_simulated_model_ends_with_what_was_planted(tmp_path: Path
     assert (tmp_path / "tuning" / "bank.backup-001").is_dir()
     tuned = tmp_path / "tuning" / "bank" / "Ascend910B3" / "Ascend910B3_20_AiCore_MatMulV2_runtime_kb.json"
     assert len(tuned.read_text().splitlines()) == 6
+    command = [sys.executable, "-m", "aoe_reports", "tune", "adopt", str(job), "--dry-run"]
+    later = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert later.returncode == 0, later.stderr  # another process reads the verdict, too
     with pytest.raises(UsageError, match="exists already"):
         run_tuning_demo(tmp_path)
 

@@ -11,6 +11,7 @@ import time
 import pytest
 from tuning.jobs import NAMES, SOC, Bench, rules, write_tuned
 
+from aoe_reports.tuning.aoe.command import remeasure_script
 from aoe_reports.tuning.plan.plan import Candidate, Job
 from aoe_reports.tuning.plan.planning import expected_files
 
@@ -802,6 +803,34 @@ def test_measuring_again_is_written_down(bench: Bench) -> None:
     )
     assert done.stdout.splitlines()[0].endswith("infer a b")
     assert subprocess.run([script], env=environment, capture_output=True, check=False).returncode == 2
+
+
+def test_measuring_again_leaves_a_log_that_says_what_used_the_bank(bench: Bench) -> None:
+    bench.plan()
+    assert bench.tune(ASCEND_GLOBAL_LOG_LEVEL="1").code == 0
+    names = (*NAMES, "net/other")
+    msprof = bench.root / "bin" / "msprof"
+    msprof.write_text('#!/bin/sh\nwhile [ "${1#--}" != "$1" ]; do shift; done\nexec "$@"\n')
+    msprof.chmod(0o755)
+    script = [bench.folder / "remeasure.sh", "aoe", "--compile", *names]
+    for _ in range(2):
+        subprocess.run(script, env=bench.environment, capture_output=True, check=True)
+    ended = bench.run("bank", "--log", bench.folder / "remeasured_log")
+    assert ended.out.startswith("3 of 4 operators used the bank; 1 did not: net/other.")
+    tuning = bench.run("bank", "--log", bench.folder / "runs", "--format", "json").json["uses"]
+    assert {one["status"] for one in tuning} == {"missed"}, "tuning compiles before the entries are there"
+
+
+def test_a_script_that_compiles_itself_begins_a_new_log_each_time(bench: Bench) -> None:
+    plan = bench.plan(scenario="pytorch")
+    script = bench.folder / "remeasure.sh"
+    script.write_text(remeasure_script(plan))
+    (bench.folder / "bank").mkdir()
+    for name in NAMES[:2]:
+        subprocess.run(["sh", script, "aoe", "--compile", name], env=bench.environment, capture_output=True, check=True)
+    assert len(list(bench.folder.glob("remeasured_log.*"))) == 1
+    ended = bench.run("bank", "--log", bench.folder / "remeasured_log")
+    assert ended.out.startswith(f"0 of 1 operator used the bank; 1 did not: {NAMES[1]}.")
 
 
 def test_people_are_told_in_their_language_and_programs_are_not(bench: Bench) -> None:

@@ -83,15 +83,13 @@ def _with_reason(case: Case, row: Row, index: BankIndex) -> Row:
     if row.verdict != "not-used" or row.scope != "operator":
         return row
     planned = next((one for one in case.plan.operators if one.op_name == row.op_name), None)
-    if planned is None and row.measured_after_us is None:
+    if planned is not None:
+        types = (planned.input_data_types, planned.input_formats, planned.output_data_types)
+        called = CalledOperator(planned.op_type, row.input_shapes or planned.input_shapes, *types)
+    elif row.measured_after_us is not None:
+        called = CalledOperator(row.op_type, row.input_shapes, None, None)
+    else:
         return row  # a claim's type is not always written as a bank has it
-    called = CalledOperator(
-        row.op_type if planned is None else planned.op_type,
-        row.input_shapes or (planned and planned.input_shapes),
-        planned and planned.input_data_types,
-        planned and planned.input_formats,
-        planned and planned.output_data_types,
-    )
     return replace(row, reason=join("; ", (row.reason or "", why_missed(called, index))))
 
 

@@ -4,7 +4,8 @@ AOE is closed and needs an NPU. This keeps to what its documents say of the outs
 file that is rewritten while it works (in ASCEND_WORK_PATH, else where it runs), the bank below TUNE_BANK_PATH, what is banked is
 left alone unless REPEAT_TUNE=True, `--reload` in a folder with aoe_workspace, the last line on the console. The members of a
 result, their order and what is left out are those of the writer in Python that CANN 8.1.RC1 ships (tune_report_manager.py).
-With `--training` before all else it is a TensorFlow script that TFAdapter lets tune (AOE_MODE).
+With `--training` before all else it is a TensorFlow script that TFAdapter lets tune (AOE_MODE), with `--compile` a program that compiles
+the operators that it names. CANN's log (plog) says of every compiled operator whether the bank had it.
 
 A model that is JSON with `"simulated": true` says what is claimed of its operators (see `Operator`), and every other file is a
 model whose operators become faster. STAND_IN says how it fails (BEHAVIOURS), STAND_IN_RELEASE which release it is.
@@ -272,6 +273,32 @@ def banked(keys: Iterable[str], operator: Operator) -> bool:
     return _key_text(operator.op_type, operator.key) in keys
 
 
+class Log:
+    """CANN's log (plog) on operators that are compiled, where and at what level the environment asks for it, else in a folder."""
+
+    def __init__(self, folder: Path | None = None, process: str = "aoe") -> None:
+        work = os.environ.get("ASCEND_WORK_PATH")
+        asked = os.environ.get("ASCEND_PROCESS_LOG_PATH") or (f"{work}/log" if work else Path.home() / "ascend" / "log")
+        self.process, self.pid = process, os.getpid()
+        self.path = Path(folder or asked) / "debug" / "plog" / f"plog-{self.pid}_{TIME}.log"
+        modules = os.environ.get("ASCEND_MODULE_LOG_LEVEL", "").split(":")
+        levels = {"FE=0", "FE=1"} & set(modules) or os.environ.get("ASCEND_GLOBAL_LOG_LEVEL") in {"0", "1"}
+        self.says = bool(folder or levels)
+
+    def compiled(self, operator: Operator, *, hit: bool) -> None:
+        """An operator was compiled, with or without an entry of a bank; the numbers of session and graph stand before its name."""
+        if not self.says:
+            return
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        kernel = f"te_{operator.op_type.lower()}_{zlib.crc32(operator.name.encode()):08x}_1"
+        words = f"[op_kb_hit][0_0_{operator.name}][{int(hit)}][{kernel}]"
+        with self.path.open("a", encoding="iso-8859-1", errors="replace") as file:
+            file.write(
+                f"[INFO] FE({self.pid},{self.process}):2026-01-01-02:03:04.005.000 [tbe_json_parse.cc:911]{self.pid} "
+                f'ParseOpKBHitrate:"{words}"\n'
+            )
+
+
 def times_of(before: float, after: float, *, changed: bool, update_mode: str) -> dict[str, float | str]:
     """The times of one mode as AOE writes them: where the bank and the times contradict each other, one is filled in."""
     before, after = round(before, 3), round(after, 3)
@@ -416,12 +443,13 @@ def _claimed(operator: Operator, claim: Claim) -> Operator:
 def tune_operators(asked: Mapping[str, Any], behaviour: str, model: Model) -> Result:
     """Tune operators one after another, as the bank and what is claimed of them say."""
     operators = asked_operators(asked, model, behaviour)
-    bank, result = Bank(model), Result("opat", behaviour, _model_ms(model))
+    bank, result, log = Bank(model), Result("opat", behaviour, _model_ms(model)), Log()
     if behaviour == "nothing":
         result.write("", ended=True, segment=False)
         return result
     for number, operator in enumerate(operators):
         there = bank.holds(operator)
+        log.compiled(operator, hit=there)
         if (behaviour == "kept-first" and number == 0) or (there and os.environ.get("REPEAT_TUNE") != "True"):
             result.counts["reserved"] += 1
         elif operator.claim == "not-better":
@@ -526,10 +554,18 @@ def end(behaviour: str, result: Result) -> None:
 
 
 def main() -> None:
-    behaviour = os.environ.get("STAND_IN", "succeed")
-    if sys.argv[1:2] == ["--training"]:
+    """Be aoe, or one of the programs in which AOE tunes or a bank is used."""
+    behaviour, first = os.environ.get("STAND_IN", "succeed"), next(iter(sys.argv[1:]), None)
+    if first == "--training":
         training(behaviour)
-        return
+    elif first == "--compile":
+        compile_with_bank(sys.argv[2:])
+    else:
+        run_aoe(behaviour)
+
+
+def run_aoe(behaviour: str) -> None:
+    """The command aoe."""
     release = os.environ.get("STAND_IN_RELEASE", "")
     taken = (*OPTIONS, *MORE_OPTIONS[release])
     if sys.argv[1:] == ["--help"]:
@@ -581,6 +617,13 @@ def print_help(taken: tuple[str, ...]) -> None:
         put(f"  --{option}    see the reference")
     for flag in FLAGS:
         put(f"  --{flag}")
+
+
+def compile_with_bank(names: Iterable[str]) -> None:
+    """A program of the user that runs operators: each is compiled with what the bank in use has for it."""
+    bank, log = Bank(Model()), Log()
+    for operator in map(unnamed, names):
+        log.compiled(operator, hit=bank.holds(operator))
 
 
 def training(behaviour: str) -> None:

@@ -1,8 +1,7 @@
 """A simulated program that compiles and runs a simulated model.
 
 Nothing is measured. Operators whose key has an entry in the bank (TUNE_BANK_PATH) take their tuned time, all others the time before;
-CANN's log (below ASCEND_PROCESS_LOG_PATH) says of each whether its entry was found, in the form of CANN's graph engine. The profile
-goes where SIMULATED_PROFILE says.
+CANN's log says of each whether its entry was found. The profile goes where SIMULATED_PROFILE says.
 
 usage: python -m aoe_reports.simulation.inference MODEL
 """
@@ -16,7 +15,7 @@ from collections.abc import Collection, Mapping
 from datetime import timedelta
 from pathlib import Path
 
-from aoe_reports.simulation.aoe import Model, Operator, banked, keys_of_bank, put, read_model
+from aoe_reports.simulation.aoe import Log, Model, Operator, banked, keys_of_bank, put, read_model
 from aoe_reports.simulation.tuning import BEFORE, TUNED_BLOCKS, SimulatedOperator, write_profile
 
 PROFILE = "SIMULATED_PROFILE"
@@ -25,8 +24,6 @@ _ARGUMENTS = 2
 STEPS = 10
 _CUBE_RATIO = 0.4
 _HOURS_LATER = 5
-_PROCESS = 4711
-_FOUND = "te_{op_type}_{number:08x}_1"
 
 
 def main() -> None:
@@ -41,8 +38,7 @@ def infer(path: Path, environment: Mapping[str, str]) -> None:
     model = read_model(path)
     root = environment.get("TUNE_BANK_PATH")
     keys = keys_of_bank(Path(root) / model.soc) if root else set()
-    if place := environment.get("ASCEND_PROCESS_LOG_PATH"):
-        write_log(Path(place), model, keys)
+    write_log(Log(process="infer"), model, keys)
     if place := environment.get(PROFILE):
         write_run(Path(place), model, keys, seed=2 if root else 1)
     put(f"simulated: {len(model.operators or {})} operators, {STEPS} steps")
@@ -70,24 +66,10 @@ def simulated(operator: Operator) -> SimulatedOperator:
     return SimulatedOperator(operator.name, operator.op_type, "AI_CORE", operator.us, shapes, cube_ratio=_CUBE_RATIO)
 
 
-def write_log(folder: Path, model: Model, keys: Collection[str]) -> Path:
-    """CANN's log (plog) of compiling a model."""
-    place = folder / "debug" / "plog"
-    place.mkdir(parents=True, exist_ok=True)
-    path = place / f"plog-{_PROCESS}_{BEFORE + timedelta(hours=_HOURS_LATER):%Y%m%d%H%M%S}000.log"
-    lines = [_line(operator, banked(keys, operator)) for operator in (model.operators or {}).values()]
-    path.write_text("\n".join(lines) + "\n", encoding="iso-8859-1", errors="replace")
-    return path
-
-
-def _line(operator: Operator, found: bool) -> str:
-    """The line on one operator: `[op_kb_hit][graph_name][flag][kernel]`."""
-    kernel = _FOUND.format(op_type=operator.op_type.lower(), number=operator.m * operator.k + operator.n)
-    when = f"{BEFORE + timedelta(hours=_HOURS_LATER):%Y-%m-%d-%H:%M:%S}.000.000"
-    return (
-        f"[INFO] FE({_PROCESS},infer):{when} [tbe_json_parse.cc:911]{_PROCESS} "
-        f'ParseOpKBHitrate:"[op_kb_hit][0_1_{operator.name}][{int(found)}][{kernel}]"'
-    )
+def write_log(log: Log, model: Model, keys: Collection[str]) -> None:
+    """Say of each operator in CANN's log whether its entry was found when the model was compiled."""
+    for operator in (model.operators or {}).values():
+        log.compiled(operator, hit=banked(keys, operator))
 
 
 if __name__ == "__main__":

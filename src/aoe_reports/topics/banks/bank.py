@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from aoe_reports.engine.ask import asking
 from aoe_reports.engine.question import Argument, FileUnit, Finished, Notes, Question, Request, RunOptions, Unit
 from aoe_reports.model.classes import record
-from aoe_reports.model.errors import UsageError
+from aoe_reports.model.errors import ReadError, UsageError
 from aoe_reports.model.options import option, options
 from aoe_reports.model.rows import Rows
 from aoe_reports.model.texts import join, say
@@ -112,12 +112,14 @@ class Bank(Question[BankOptions, _Part]):
             return None
         from aoe_reports.formats.aoe.bank_log import read_bank_logs
 
-        with asked.notes.where_unreadable(place):
+        try:
             logs = read_bank_logs([place])
-            asked.notes.add(remarks_on_logs(logs, place))
-            hits = hits_by_name(logs, "operator").items()
-            return ReadLogs(logs=logs, missed=frozenset(name for name, hit in hits if hit in NOT_FOUND))
-        return None
+        except ReadError as error:
+            asked.notes.failed(place, error)
+            return None
+        asked.notes.add(remarks_on_logs(logs, place))
+        hits = hits_by_name(logs, "operator").items()
+        return ReadLogs(logs=logs, missed=frozenset(name for name, hit in hits if hit in NOT_FOUND))
 
     def units(self, files: FoundBanks, asked: Request[BankOptions]) -> list[FileUnit | Unit]:
         """Every bank, and every capture of the profile."""

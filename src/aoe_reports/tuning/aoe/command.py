@@ -443,9 +443,9 @@ def _logging(here: str, *, new: bool) -> list[str]:
     aside = f"if [ -d {log} ]; then mv {log} {log}.$(date +%Y%m%d%H%M%S); fi  # of an earlier measurement"
     return [
         *([aside] if new else []),
-        f"mkdir -p {log}",
         f"export ASCEND_PROCESS_LOG_PATH={log}",
         "export ASCEND_MODULE_LOG_LEVEL=FE=1  # INFO: which operators were found in a bank",
+        "export ASCEND_HOST_LOG_FILE_NUM=1000  # files of 20 MB: the oldest would be deleted",
     ]
 
 
