@@ -61,8 +61,10 @@ VERDICTS = {
 """How a headline begins; what the verdict is about follows."""
 VERDICTS_EXPLAINED = say(
     "Confirmed: faster, and the claim lies in the interval or four fifths of the claim were measured; "
-    "partly: faster, but by less; not-reproduced: the interval includes 0; regressed: slower; not-used: CANN's log says that "
-    "the bank was not used, so the measurement says nothing of it."
+    "partly: faster, but by less; not-reproduced: the interval includes 0; regressed: slower."
+)
+_NOT_USED_EXPLAINED = say(
+    "Not-used: CANN's log says that the bank was not used, so the measurement says nothing of it."
 )
 
 
@@ -306,6 +308,7 @@ def _measured(rows: Sequence[Row], facts: VerifyFacts, tuner: str) -> Section:
     sentences += [say("A sign that the tuned bank was not in use: {sign}.", sign=sign) for sign in facts.signs]
     drawn = [row for row in operators if row.change is not None and row.claimed_change is not None][:SHOWN]
     lines = _how(facts.method)
+    lines += [_NOT_USED_EXPLAINED] if any(row.verdict == "not-used" for row in rows) else []
     table = Rows(type=Row, rows=shown, title=title, sentences=sentences)
     if not drawn:
         return replace(section_of(table), lines=lines)
