@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ from tuning.jobs import Bench
 from tuning.test_preflight import kernels, plan, verdicts
 
 from aoe_reports.model.errors import UsageError
+from aoe_reports.simulation.tuning import BEFORE, write_profile
 from aoe_reports.tuning.aoe.command import files_of_plan, stages_of_plan
 from aoe_reports.tuning.aoe.preflight import untaken_options
 from aoe_reports.tuning.aoe.releases import AOE_OPTIONS, OPTION_OF, installed_release, product_of, release_key
@@ -143,3 +145,31 @@ def test_aoe_ini_is_read_as_it_is_written(bench: Bench) -> None:
         (root / "conf" / "aoe.ini").write_text(text)
         host = json.loads(bench.run("tune", "check", bench.folder, "--describe-host", ASCEND_HOME_PATH=str(root)).out)
         assert (host["tuning_parallel_num"], host["run_loop"]) == numbers
+
+
+def test_a_plan_is_for_the_named_release_else_for_the_installed_one(bench: Bench) -> None:
+    before = write_profile(bench.root / "before", BEFORE, random.Random(1))
+    installed = bench.root / "cann" / "x86_64-linux" / "ascend_toolkit_install.info"
+    installed.parent.mkdir(parents=True)
+    installed.write_text("version=6.0.1\n")
+    asked = (
+        "--model",
+        bench.root / "model.onnx",
+        "--aoe-option=--Fop_format",
+        "--soc",
+        "Ascend910B3",
+        "--format",
+        "json",
+    )
+    for release, expected, said in (("9.0.0", "9.0.0", False), (None, "6.0.1", True)):
+        named = () if release is None else ("--cann", release)
+        place = bench.root / expected
+        ended = bench.run("plan", before, "-o", place, *asked, *named, ASCEND_HOME_PATH=str(bench.root / "cann"))
+        assert ended.code == 0, ended.err
+        assert json.loads((place / "plan.json").read_text())["engine_version"] == expected
+        assert ("plan-option" in ended.rules()) is said
+    checked = bench.run(
+        "tune", "check", bench.root / "9.0.0", "--format", "json", ASCEND_HOME_PATH=str(bench.root / "cann")
+    )
+    (row,) = (row for row in checked.json["rows"] if row["rule"] == "preflight-cann")
+    assert (row["verdict"], row["seen"]) == ("warn", "CANN 6.0.1")
