@@ -21,9 +21,9 @@ from pathlib import Path
 
 from aoe_reports.jobs.options import VerifyOptions
 from aoe_reports.jobs.verify import verify
-from aoe_reports.simulation.aoe import Log, keys_of_bank, tune_operators
+from aoe_reports.simulation.aoe import Log, keys_of_bank, read_model, tune_operators
 from aoe_reports.simulation.inference import write_log, write_run
-from aoe_reports.simulation.loop import SOC, Planted, model_of, write_loop
+from aoe_reports.simulation.planted import SOC, Planted, write_planted
 from aoe_reports.tuning.plan.folder import write_plan
 from aoe_reports.tuning.plan.plan import Plan
 
@@ -75,8 +75,8 @@ def verdicts_of(number: int) -> Iterator[tuple[str, str | None]]:
     planted = [(noise.choice(PLANTED), noise.uniform(150.0, 450.0)) for _ in range(OPERATORS)]
     beside: list[tuple[Planted, float]] = [("untuned", noise.uniform(40.0, 200.0)) for _ in range(UNTUNED)]
     with tempfile.TemporaryDirectory() as name:
-        loop = write_loop(Path(name), [*planted, *beside])
-        model, job = model_of(loop), Path(name) / "job"
+        loop = write_planted(Path(name), [*planted, *beside])
+        model, job = read_model(loop.model), Path(name) / "job"
         write_plan(job, Plan("offline", "opat", soc=SOC))
         before = write_run(Path(name) / "before", model, keys_of_bank(loop.bank / SOC), seed=2 * number + 1)
         tuned = [operator for operator in loop.planted if loop.planted[operator] != "untuned"]

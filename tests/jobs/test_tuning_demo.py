@@ -12,7 +12,7 @@ import pytest
 
 from aoe_reports.jobs.tuning_demo import EXPECTED, OUTCOMES, PlantedOperator, TuningDemo, run_tuning_demo
 from aoe_reports.model.errors import UsageError
-from aoe_reports.simulation.loop import Planted
+from aoe_reports.simulation.planted import Planted
 
 
 @pytest.mark.slow

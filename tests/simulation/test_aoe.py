@@ -15,7 +15,7 @@ from aoe_reports.formats.aoe.operator_bank_file import read_operator_bank
 from aoe_reports.formats.aoe.result_files import read_results
 from aoe_reports.rules.results.check import check_result_file
 from aoe_reports.simulation import aoe
-from aoe_reports.simulation.loop import Planted, write_loop
+from aoe_reports.simulation.planted import Planted, write_planted
 
 ASKED = {"tune_ops_name": ["net/a", "net/b"]}
 
@@ -163,7 +163,7 @@ def test_kernels_of_dumped_operators_are_made_without_a_result(tmp_path: Path) -
     [("used", 1), ("not-used", 1), ("filler", 1), ("regressed", 1), ("failed", 0), ("not-better", 0), ("kept", 0)],
 )
 def test_a_planted_outcome_is_what_the_result_says(tmp_path: Path, planted: Planted, claimed: int) -> None:
-    loop = write_loop(tmp_path, [(planted, 200.0)])
+    loop = write_planted(tmp_path, [(planted, 200.0)])
     _, path = run(tmp_path, "--framework=5", f"--model={loop.model}", "--job_type=2")
     body = body_of(path)
     assert len(body.get("repo_modified_operators", ())) == claimed

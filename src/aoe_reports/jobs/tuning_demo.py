@@ -15,7 +15,7 @@ from aoe_reports.jobs.options import VerifyOptions
 from aoe_reports.jobs.verify import verify
 from aoe_reports.model.errors import UsageError
 from aoe_reports.model.texts import Language, Text, say
-from aoe_reports.simulation.loop import SOC, Planted, SimulatedLoop, write_loop
+from aoe_reports.simulation.planted import SOC, Planted, PlantedJob, write_planted
 from aoe_reports.topics.banks.bank import Bank, BankOptions
 from aoe_reports.tuning.banks.adopt import adopt
 from aoe_reports.tuning.job.driver import Progress as StageProgress
@@ -89,7 +89,7 @@ def run_tuning_demo(folder: Path, language: Language = "en", progress: Progress 
     here = folder / FOLDER
     if here.exists():
         raise UsageError(say("{folder}: exists already; expected another folder, or delete it first", folder=here))
-    loop = write_loop(here, OUTCOMES)
+    loop = write_planted(here, OUTCOMES)
     with _on_path(loop.commands):
         return _Demo(loop, language, progress).run()
 
@@ -106,7 +106,7 @@ def _on_path(folder: Path) -> Iterator[None]:
 
 
 class _Demo:
-    def __init__(self, loop: SimulatedLoop, language: Language, progress: Progress) -> None:
+    def __init__(self, loop: PlantedJob, language: Language, progress: Progress) -> None:
         self.loop, self.language, self.progress = loop, language, progress
         self.before, self.job = loop.folder / "before", loop.folder / "job"
         self.after, self.log = self.job / "remeasured", self.job / "remeasured_log"

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Literal
 
 from aoe_reports.simulation import aoe, inference
-from aoe_reports.simulation.aoe import Model, Operator, entry_of
+from aoe_reports.simulation.aoe import Operator, entry_of
 
 Planted = Literal["used", "not-used", "filler", "regressed", "failed", "not-better", "kept", "untuned"]
 """What becomes of an operator: tuned as claimed; tuned for another shape, so that its entry is not found; changed without a gain
@@ -33,8 +33,8 @@ MODEL = "model.onnx"
 
 
 @dataclass(frozen=True, slots=True)
-class SimulatedLoop:
-    """Where the parts of a loop lie, and what is planted."""
+class PlantedJob:
+    """Where the parts of a job lie, and what is planted."""
 
     folder: Path
     planted: Mapping[str, Planted]
@@ -69,14 +69,14 @@ def planted_operator(name: str, number: int, planted: Planted, us: float) -> Ope
     return changed.get(planted, same)
 
 
-def write_loop(folder: Path, planted: Sequence[tuple[Planted, float]]) -> SimulatedLoop:
+def write_planted(folder: Path, planted: Sequence[tuple[Planted, float]]) -> PlantedJob:
     """Write the model with the planted outcomes (each with its time in us), the bank in use and the commands."""
     names = [f"layer{number}/matmul" for number in range(1, len(planted) + 1)]
     operators = [
         planted_operator(name, number, outcome, us)
         for number, (name, (outcome, us)) in enumerate(zip(names, planted, strict=True), start=1)
     ]
-    loop = SimulatedLoop(folder, dict(zip(names, (outcome for outcome, _ in planted), strict=True)))
+    loop = PlantedJob(folder, dict(zip(names, (outcome for outcome, _ in planted), strict=True)))
     loop.bank.mkdir(parents=True, exist_ok=True)
     document = {
         "simulated": True,
@@ -90,7 +90,7 @@ def write_loop(folder: Path, planted: Sequence[tuple[Planted, float]]) -> Simula
     return loop
 
 
-def _write_bank(loop: SimulatedLoop, operators: Sequence[Operator]) -> None:
+def _write_bank(loop: PlantedJob, operators: Sequence[Operator]) -> None:
     """The bank in use: the entries of operators that are kept."""
     kept = [operator for operator in operators if loop.planted[operator.name] == "kept"]
     folder = loop.bank / SOC
@@ -128,8 +128,3 @@ def _write_commands(folder: Path) -> None:
         path = folder / name
         path.write_text(text)
         path.chmod(0o755)
-
-
-def model_of(loop: SimulatedLoop) -> Model:
-    """The model of a loop."""
-    return aoe.read_model(loop.model)
