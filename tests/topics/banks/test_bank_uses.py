@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from commandline import FIXTURES, Cli, Ended
+from documents import check_output_schema
 from planted_logs import (
     HIT,
     MISSED,
@@ -65,6 +66,7 @@ def test_what_did_not_use_the_bank_comes_first(cli: Cli, tmp_path: Path) -> None
     assert first_line(ended) == (
         "2 of 3 operators used the bank; 1 did not: b/MatMul; 1 not counted; subgraphs: 1 of 2."
     )
+    check_output_schema(asked(cli, log))
     rows = cli("bank", "--log", log, "--format", "csv").out.splitlines()
     assert (len(rows), rows[1].split(",")[:3]) == (8, ["operator", "b/MatMul", "missed"])
 
