@@ -3,49 +3,61 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from pathlib import Path
+from types import MappingProxyType
 
-from captures import FIRST, QUIET, us, write_night
+from captures import FIRST, QUIET, write_night
+from memory_files import MIB, Allocation, Record, write_tables
 from planted_snapshots import Allocator, snapshot_of
 
-MIB = 1 << 20
 Owners = Sequence[tuple[str, int]]
 """Who allocates, and how much, in the order of time."""
-_EVENTS = (
-    "Name,Size(KB),Allocation Time(us),Release Time(us),Active Release Time(us),Duration(us),Active Duration(us),"
-    "Allocation Total Allocated(MB),Allocation Total Reserved(MB),Allocation Total Active(MB),Release Total Allocated(MB),"
-    "Release Total Reserved(MB),Release Total Active(MB),Stream Ptr,Device Type"
-)
-_SAMPLES = "Component,Timestamp(us),Total Allocated(MB),Total Reserved(MB),Total Active(MB),Stream Ptr,Device Type"
 
 
-def write_memory(home: Path, start_ns: int, owners: Owners, *, before: int = 0, every_ns: int = 1_000_000) -> Path:
-    """Tables in which each owner allocates its bytes and keeps them; so many bytes were held `before`. Sizes are multiples of 512 bytes."""
+def write_memory(
+    home: Path,
+    start_ns: int,
+    owners: Owners,
+    *,
+    before: int = 0,
+    every_ns: int = 1_000_000,
+    components: Mapping[str, int] = MappingProxyType({}),
+) -> Path:
+    """Tables in which each owner allocates its bytes and keeps them; so many bytes were held `before`. Sizes are multiples of 512 bytes.
+
+    `components` of CANN hold memory beside the allocator; they and the process, which holds all, are sampled twice.
+    """
     total, now = before, start_ns + 123_457  # a whole second looks like one that a spreadsheet rounded
     reserved = before + sum(size for _, size in owners)
-    events, samples = [_EVENTS], [_SAMPLES, _sample(now, total, reserved)]
+    sampled = (now, now + 1_000_000) if components else ()
+    whole = reserved + sum(components.values())
+    allocations, records = [], [Record("PTA", now, (total, reserved, total))]
     for owner, size in owners:
         now += every_ns
         total += size
-        events.append(f"{owner},{size / 1024},{us(now)}\t,,,,,{total / MIB},{reserved / MIB},{total / MIB},,,,1,NPU:0")
-        samples.append(_sample(now, total, reserved))
-    exports = home / "ASCEND_PROFILER_OUTPUT"
-    (exports / "operator_memory.csv").write_text("\n".join(events) + "\n")
-    (exports / "memory_record.csv").write_text("\n".join(samples) + "\n")
+        allocations.append(Allocation(owner, size, now, None, (total, reserved, total)))
+        records.append(Record("PTA", now, (total, reserved, total)))
+    records += [Record("APP", ns, (None, whole, None), stream="") for ns in sampled]
+    modules = [(name, ns, size) for name, size in components.items() for ns in sampled]
+    write_tables(home / "ASCEND_PROFILER_OUTPUT", allocations, records, modules)
     return home
 
 
-def _sample(time_ns: int, allocated: int, reserved: int) -> str:
-    return f"PTA,{us(time_ns)}\t,{allocated / MIB},{reserved / MIB},{allocated / MIB},1,NPU:0"
-
-
-def write_memory_night(folder: Path, number: int, owners: Owners, *, rank: int = 0, every_ns: int = 1_000_000) -> Path:
+def write_memory_night(
+    folder: Path,
+    number: int,
+    owners: Owners,
+    *,
+    rank: int = 0,
+    every_ns: int = 1_000_000,
+    components: Mapping[str, int] = MappingProxyType({}),
+) -> Path:
     """A night as `write_night` makes it, with memory; 100 MiB are older than its recording."""
     home = write_night(folder, number, QUIET, rank=rank)
     start = int((FIRST + timedelta(days=number)).timestamp()) * 1_000_000_000
-    return write_memory(home, start, owners, before=100 * MIB, every_ns=every_ns)
+    return write_memory(home, start, owners, before=100 * MIB, every_ns=every_ns, components=components)
 
 
 CACHE = [{"filename": "/job/vllm/v1/worker/gpu_model_runner.py", "line": 5, "name": "_allocate_kv_cache_tensors"}]

@@ -7,9 +7,8 @@ files that torch_npu writes.
 from __future__ import annotations
 
 import contextlib
-import json
 from bisect import bisect_left, insort
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -17,16 +16,15 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from captures import us
+from memory_files import KIB, MIB, Allocation, Record, Totals, write_capture, write_tables
 
 from aoe_reports.schema.table import Table
 from aoe_reports.schema.tables import MEMORY_EVENT, MEMORY_SAMPLE
 
 ORIGIN_NS = 1_736_408_883_000_000_000
-KIB, MIB = 1 << 10, 1 << 20
 ROUND, SMALL, SMALL_SEGMENT, LARGE_SEGMENT, LARGE, SEGMENT_ROUND = 512, MIB, 2 * MIB, 20 * MIB, 10 * MIB, 2 * MIB
 """Sizes of PyTorch's allocator."""
-Totals = tuple[int, int, int]
-"""Allocated, reserved and active bytes."""
 
 
 @dataclass
@@ -731,69 +729,35 @@ def planted(kind: str, seed: int) -> Planted:
 
 def write_planted(case: Planted, folder: Path, rank: int = 0) -> None:
     """Write the files of torch_npu for one rank below a folder, with a timeline that has the steps."""
-    output = folder / f"rank{rank}_ascend_pt" / "ASCEND_PROFILER_OUTPUT"
-    output.mkdir(parents=True)
-    info = {"rank_id": rank, "config": {"common_config": {"profile_memory": True}}}
-    (output.parent / f"profiler_info_{rank}.json").write_text(json.dumps(info), encoding="utf-8")
+    output = write_capture(folder, rank, _timeline(case.run))
     events, samples = (frame.to_pylist() for frame in case.frames())
-    _write(output / "operator_memory.csv", OPERATOR_MEMORY, (_operator_cells(event) for event in events))
-    _write(output / "memory_record.csv", MEMORY_RECORD, _record_cells(samples))
-    _write(output / "npu_module_mem.csv", "Component,Timestamp(us),Total Reserved(MB),Device", _module_cells(case.run))
-    (output / "trace_view.json").write_text(json.dumps([*_timeline(case.run)]), encoding="utf-8")
+    allocations = (
+        Allocation(
+            event["owner"], event["size_bytes"], event["allocated_ns"], event["released_ns"],
+            *(tuple(event[name] for name in _totals(moment)) for moment in ("allocation", "release")),
+        )
+        for event in events
+    )  # fmt: skip
+    write_tables(output, allocations, _records(samples), _modules(case.run))
 
 
-OPERATOR_MEMORY = (
-    "Name,Size(KB),Allocation Time(us),Release Time(us),Active Release Time(us),Duration(us),Active Duration(us),"
-    "Allocation Total Allocated(MB),Allocation Total Reserved(MB),Allocation Total Active(MB),Release Total Allocated(MB),"
-    "Release Total Reserved(MB),Release Total Active(MB),Stream Ptr,Device Type"
-)
-MEMORY_RECORD = "Component,Timestamp(us),Total Allocated(MB),Total Reserved(MB),Total Active(MB),Stream Ptr,Device Type"
+def _records(samples: Sequence[dict[str, Any]]) -> Iterator[Record]:
+    for sample in samples[::50]:
+        yield Record("APP", sample["sampled_ns"], (None, sample["reserved_bytes"] + 700 * MIB, None), "")
+    for component in ("PTA", "PTA+GE"):
+        for sample in samples:
+            totals = sample["allocated_bytes"], sample["reserved_bytes"], sample["active_bytes"]
+            yield Record(component, sample["sampled_ns"], totals)
 
 
-def _write(path: Path, header: str, rows: Iterable[Sequence[str]]) -> None:
-    lines = [header, *(",".join(row) for row in rows)]
-    path.write_text("\r\n".join(lines) + "\r\n", encoding="utf-8", newline="")
-
-
-def _us(ns: int | None) -> str:
-    return "" if ns is None else f"{ns // 1000}.{ns % 1000:03d}\t"
-
-
-def _mb(size: int | None) -> str:
-    return "" if size is None else str(size / MIB)
-
-
-def _operator_cells(event: dict[str, Any]) -> list[str]:
-    begin, end = event["allocated_ns"], event["released_ns"]
-    duration = "" if None in {begin, end} else _us(end - begin)
-    totals = [_mb(event[name]) for name in (*_totals("allocation"), *_totals("release"))]
-    times = [_us(begin), _us(end), _us(end), duration, duration]
-    return [event["owner"], str(event["size_bytes"] / KIB), *times, *totals, "897357296", "NPU:0"]
-
-
-def _record_cells(samples: Sequence[dict[str, Any]]) -> Iterator[list[str]]:
-    for component in ("APP", "PTA", "PTA+GE"):
-        for sample in samples[:: 50 if component == "APP" else 1]:
-            beside = 700 * MIB if component == "APP" else 0
-            sizes = [
-                _mb(sample["allocated_bytes"]),
-                _mb(sample["reserved_bytes"] + beside),
-                _mb(sample["active_bytes"]),
-            ]
-            if component == "APP":
-                sizes = ["", sizes[1], ""]
-            yield [component, _us(sample["sampled_ns"]), *sizes, "" if beside else "897357296", "NPU:0"]
-
-
-def _module_cells(run: Run) -> Iterator[list[str]]:
+def _modules(run: Run) -> Iterator[tuple[str, int, int]]:
     """Components of CANN, whose memory does not change."""
     for component, size in {"SLOG": 0, "HCCL": 400 * MIB, "RUNTIME": 24 * MIB}.items():
-        for _, start, _ in run.steps:
-            yield [component, _us(start), _mb(size), "NPU:0"]
+        yield from ((component, start, size) for _, start, _ in run.steps)
 
 
 def _timeline(run: Run) -> Iterator[dict[str, Any]]:
     yield {"name": "process_name", "pid": 9, "tid": 0, "ph": "M", "args": {"name": "Python"}}
     for number, start, end in run.steps:
         event = {"name": f"ProfilerStep#{number}", "pid": 9, "tid": 9, "ph": "X", "args": {}}
-        yield {**event, "ts": _us(start).strip(), "dur": (end - start) / 1000}
+        yield {**event, "ts": us(start), "dur": (end - start) / 1000}

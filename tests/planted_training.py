@@ -5,18 +5,18 @@
 
 from __future__ import annotations
 
-import csv
-import json
 import shutil
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from captures import us
+from memory_files import MIB, UNKNOWN, Allocation, Record, write_capture, write_table, write_tables
+
 ORIGIN_NS = 1_736_408_883_000_000_000
-MIB = 1 << 20
 STEPS = range(10, 22)
 STEP_NS = 10_000_000
 LARGE_STEP = 14
@@ -28,14 +28,8 @@ LEAK = 4 * MIB
 HCCL, RUNTIME, OTHER = 64 * MIB, 24 * MIB, 9 * MIB
 """What components of CANN hold, and what nobody says."""
 PYTHON = 4711
-_OPERATOR_HEADER = (
-    "Name,Size(KB),Allocation Time(us),Release Time(us),Active Release Time(us),Duration(us),Active Duration(us),"
-    "Allocation Total Allocated(MB),Allocation Total Reserved(MB),Allocation Total Active(MB),Release Total Allocated(MB),"
-    "Release Total Reserved(MB),Release Total Active(MB),Stream Ptr,Device Type"
-)
-_RECORD_HEADER = (
-    "Component,Timestamp(us),Total Allocated(MB),Total Reserved(MB),Total Active(MB),Stream Ptr,Device Type"
-)
+STREAM = "94509039890976"
+KERNEL_US = 4000.0
 
 
 @dataclass
@@ -48,7 +42,7 @@ class Held:
     at_allocation: tuple[int, int]
     module: str | None
     released_ns: int | None = None
-    at_release: tuple[int, int] = (0, 0)
+    at_release: tuple[int, int] | None = None
 
 
 @dataclass
@@ -171,18 +165,16 @@ def write_training(folder: Path) -> dict[int, Training]:
 def _write_rank(folder: Path, rank: int) -> Training:
     training = Training(rank)
     training.run()
-    output = folder / f"rank{rank}_ascend_pt" / "ASCEND_PROFILER_OUTPUT"
-    output.mkdir(parents=True)
-    info = {"rank_id": rank, "config": {"common_config": {"profile_memory": True, "with_modules": True}}}
-    (output.parent / f"profiler_info_{rank}.json").write_text(json.dumps(info), encoding="utf-8")
-    _write(output / "operator_memory.csv", _OPERATOR_HEADER, _operators(training))
-    _write(output / "memory_record.csv", _RECORD_HEADER, _records(training))
-    _write(output / "npu_module_mem.csv", "Component,Timestamp(us),Total Reserved(MB),Device", _modules(training))
-    _write(output / "kernel_details.csv", "Step Id,Name,Type,Accelerator Core,Start Time(us),Duration(us)", _kernels())
-    (output / "trace_view.json").write_text(json.dumps(_events(training), indent=0), encoding="utf-8")
+    output = write_capture(folder, rank, _events(training), with_modules=True)
+    write_tables(output, _allocations(training), _records(training), _modules(training), device=rank)
+    write_table(
+        output / "kernel_details.csv",
+        ["Step Id", "Name", "Type", "Accelerator Core", "Start Time(us)", "Duration(us)"],
+        ([step, "MatMul1", "MatMul", "AI_CORE", f"{us(begin)}\t", KERNEL_US] for step, begin in _kernels()),
+    )
     if rank == 0:
-        header = "Device_id,Op Name,Model Name,Graph ID,Node Index Start,Node Index End,Size(KB)"
-        _write(output / "static_op_mem.csv", header, _GRAPH)
+        header = ["Device_id", "Op Name", "Model Name", "Graph ID", "Node Index Start", "Node Index End", "Size(KB)"]
+        write_table(output / "static_op_mem.csv", header, _GRAPH)
     return training
 
 
@@ -195,38 +187,16 @@ _GRAPH = (
 )
 
 
-def _write(path: Path, header: str, rows: Sequence[Sequence[Any]]) -> None:
-    with path.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.writer(file, lineterminator="\r\n")
-        writer.writerow(header.split(","))
-        writer.writerows(rows)
-
-
-def _us(ns: int | None) -> str:
-    return "" if ns is None else f"{ns // 1000}.{ns % 1000:03d}\t"
-
-
-def _mb(*sizes: int | None) -> list[float | str]:
-    return ["" if size is None else size / MIB for size in sizes]
-
-
-def _operators(training: Training) -> list[list[Any]]:
-    rows = []
+def _allocations(training: Training) -> Iterator[Allocation]:
     for held, stream, prefix in [
-        *((one, "94509039890976", "") for one in training.held),
+        *((one, STREAM, "") for one in training.held),
         *((one, "", "cann::") for one in training.ge_held),
     ]:
-        length = None if held.released_ns is None else held.released_ns - held.allocated_ns
-        release = held.at_release if held.released_ns is not None else (None, None)
-        rows.append(
-            [
-                f"{prefix}{held.owner}", held.size / 1024, _us(held.allocated_ns), _us(held.released_ns),
-                _us(held.released_ns) if stream else "", _us(length), _us(length) if stream else "",
-                *_mb(*held.at_allocation, held.at_allocation[0] if stream else None),
-                *_mb(*release, release[0] if stream else None), stream, f"NPU:{training.rank}",
-            ]
-        )  # fmt: skip
-    return rows
+        totals = [
+            UNKNOWN if sums is None else (*sums, sums[0] if stream else None)
+            for sums in (held.at_allocation, held.at_release)
+        ]
+        yield Allocation(f"{prefix}{held.owner}", held.size, held.allocated_ns, held.released_ns, *totals, stream)
 
 
 def _process(training: Training, ns: int) -> int:
@@ -239,50 +209,37 @@ def _sampled() -> range:
     return range(ORIGIN_NS, ORIGIN_NS + len(STEPS) * STEP_NS, 5_000_000)
 
 
-def _records(training: Training) -> list[list[Any]]:
-    device = f"NPU:{training.rank}"
-    rows = [["APP", _us(ns), "", *_mb(_process(training, ns)), "", "", device] for ns in _sampled()]
+def _records(training: Training) -> Iterator[Record]:
+    yield from (Record("APP", ns, (None, _process(training, ns), None), "") for ns in _sampled())
     for component, ns, allocated, reserved in training.records:
-        active = None if component == "GE" else allocated
-        stream = "" if component == "GE" else "94509039890976"
-        rows.append([component, _us(ns), *_mb(allocated, reserved, active), stream, device])
-    return rows
+        is_ge = component == "GE"
+        yield Record(component, ns, (allocated, reserved, None if is_ge else allocated), "" if is_ge else STREAM)
 
 
-def _modules(training: Training) -> list[list[Any]]:
-    rows = []
+def _modules(training: Training) -> Iterator[tuple[str, int, int]]:
     for ns in _sampled():
         own = _process(training, ns) - HCCL - RUNTIME - OTHER
         sizes = {"SLOG": 0, "HCCL": HCCL, "RUNTIME": RUNTIME, "APP": own}
-        rows += [[name, _us(ns), *_mb(size), f"NPU:{training.rank}"] for name, size in sizes.items()]
-    return rows
+        yield from ((name, ns, size) for name, size in sizes.items())
 
 
-def _kernels() -> list[list[Any]]:
-    begins = [(step, ORIGIN_NS + (step - STEPS[0]) * STEP_NS + 500_000) for step in STEPS]
-    return [[step, "MatMul1", "MatMul", "AI_CORE", _us(begin), 4000.0] for step, begin in begins]
+def _kernels() -> list[tuple[int, int]]:
+    return [(step, ORIGIN_NS + (step - STEPS[0]) * STEP_NS + 500_000) for step in STEPS]
 
 
-def _events(training: Training) -> list[dict[str, Any]]:
-    named = [
-        {"ph": "M", "name": "process_name", "pid": pid, "tid": 0, "args": {"name": name}}
-        for pid, name in ((PYTHON, "Python"), (PYTHON + 1, "Ascend Hardware"))
-    ]
-    ranges = [
-        {
+def _events(training: Training) -> Iterator[dict[str, Any]]:
+    for pid, name in ((PYTHON, "Python"), (PYTHON + 1, "Ascend Hardware")):
+        yield {"ph": "M", "name": "process_name", "pid": pid, "tid": 0, "args": {"name": name}}
+    for category, name, begin, end in training.ranges:
+        yield {
             "ph": "X", "name": name, "cat": category, "pid": PYTHON, "tid": PYTHON,
-            "ts": _us(begin).strip(), "dur": (end - begin) / 1000, "args": {},
-        }
-        for category, name, begin, end in training.ranges
-    ]  # fmt: skip
-    kernels = [
-        {
-            "ph": "X", "name": name, "pid": PYTHON + 1, "tid": 2,
-            "ts": begin.strip(), "dur": length, "args": {"Task Type": core},
-        }
-        for _, name, _, core, begin, length in _kernels()
-    ]  # fmt: skip
-    return [*named, *ranges, *kernels]
+            "ts": us(begin), "dur": (end - begin) / 1000, "args": {},
+        }  # fmt: skip
+    for _, begin in _kernels():
+        yield {
+            "ph": "X", "name": "MatMul1", "pid": PYTHON + 1, "tid": 2,
+            "ts": us(begin), "dur": KERNEL_US, "args": {"Task Type": "AI_CORE"},
+        }  # fmt: skip
 
 
 def peak_of(training: Training, step: int | None = None) -> tuple[int, int]:

@@ -22,7 +22,7 @@ HEADER = (
 
 def read_whole(path: Path) -> TableData:
     """What all of a file at once gives."""
-    with patch.object(summary, "read_plain", lambda *_: None):
+    with patch.object(summary, "read_plain", lambda *_, **__: None):
         return read_table(path, TABLES["op_summary"])
 
 
@@ -30,8 +30,8 @@ def read_sliced(path: Path, slice_bytes: int) -> tuple[TableData, bool]:
     """(what slices of so many bytes give, whether it was by these that the file was read)."""
     taken: list[bool] = []
 
-    def reading(*arguments: Any) -> Any:
-        taken.append((found := plain.read_plain(*arguments)) is not None)
+    def reading(*arguments: Any, **named: Any) -> Any:
+        taken.append((found := plain.read_plain(*arguments, **named)) is not None)
         return found
 
     with (

@@ -62,13 +62,67 @@ def test_a_larger_peak_is_named_by_what_a_recording_says_it_is_for(cli: Cli, tmp
     ]
 
 
+GIB = 1 << 30
+
+
+@pytest.fixture(scope="module")
+def of_components(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """A store of nights on which HCCL takes 2 GiB more from one night on, and nothing else changes."""
+    folder = tmp_path_factory.mktemp("components")
+    for number in range(NIGHTS):
+        held = {"HCCL": 4 * GIB + (2 * GIB if number >= SINCE else 0), "RUNTIME": 70 * MIB, "SLOG": 63 * MIB}
+        write_memory_night(folder / "nights" / f"{number:02}", number, [("cache", 2000 * MIB)], components=held)
+    store_at_once([folder / "nights"], folder / "store", RecordOptions(workload="llm", hardware="910B"))
+    return str(folder / "store")
+
+
+def test_a_component_that_takes_more_is_an_incident_of_the_process(cli: Cli, of_components: str) -> None:
+    answer = cli("regressions", "--store", of_components, "--format", "json").json
+    (incident,) = answer["incidents"]
+    assert incident["title"] == "peak memory of the process of llm, rank 0 +2.000 GiB (+32%): HCCL +2.000 GiB"
+    changed = {"peak_process_bytes", "peak_component_HCCL_bytes"}
+    assert {member["metric"] for member in incident["members"]} == changed
+    assert incident["memory"]["total_bytes"] == 2 * GIB
+    assert incident["memory"]["other_owners_bytes"] == 0
+    assert {row["metric"]: row["unit"] for row in answer["rows"]} == dict.fromkeys(changed, "bytes")
+    assert answer["rows"][0]["metric"] == "peak_process_bytes"
+    every = cli("regressions", "--store", of_components, "--all", "--scope", "memory", "--format", "json").json["rows"]
+    components = {row["metric"] for row in every if "component" in row["metric"]}
+    assert components == {"peak_component_HCCL_bytes", "peak_component_RUNTIME_bytes"}  # SLOG is too small
+    said = cli("report", "--store", of_components).out
+    assert said.startswith(
+        "Regression: peak memory of the process of llm, rank 0 +2.000 GiB (+32%) since 2026-03-17 (6.181 GiB → 8.181 GiB): HCCL +2.000 GiB."
+    )
+
+
+@pytest.mark.parametrize(
+    ("gate", "code"),
+    [
+        ("metric=peak_component_HCCL_bytes,effect>=1.9GiB", 1),
+        ("metric=peak_process_bytes,effect>=2.1GiB", 0),
+        ("metric=peak_allocated_bytes", 0),
+    ],
+)
+def test_a_gate_watches_a_component(cli: Cli, of_components: str, gate: str, code: int) -> None:
+    assert cli("regressions", "--store", of_components, "--gate", gate).code == code
+
+
 def test_a_kilobyte_more_is_no_change(cli: Cli, nights: Callable[[int], str]) -> None:
     assert cli("regressions", "--store", nights(1024), "--format", "json").json["rows"] == []
 
 
 @pytest.mark.parametrize(
     ("gate", "code"),
-    [("scope=memory", 1), ("scope=memory,effect>=5%", 1), ("scope=memory,effect>=7%", 0), ("scope=step", 0)],
+    [
+        ("scope=memory", 1),
+        ("scope=memory,effect>=5%", 1),
+        ("scope=memory,effect>=7%", 0),
+        ("scope=memory,effect>=129MiB", 1),
+        ("effect>=0.12GiB", 1),
+        ("scope=memory,effect>=131MiB", 0),
+        ("scope=memory,effect>=7%,effect>=129MiB", 0),
+        ("scope=step", 0),
+    ],
 )
 def test_a_gate_watches_memory(cli: Cli, nights: Callable[[int], str], gate: str, code: int) -> None:
     assert cli("regressions", "--store", nights(130 * MIB), "--gate", gate).code == code

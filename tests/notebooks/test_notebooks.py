@@ -11,7 +11,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
-from commandline import ROOT
+from commandline import FIXTURES, ROOT
 from made_traces import planted
 
 NOTEBOOKS = ROOT / "examples" / "notebooks"
@@ -31,7 +31,8 @@ def surroundings(simulated_store: Path, simulated_nights: Path, tmp_path: Path) 
     (tmp_path / "demo" / "history").symlink_to(simulated_store)
     (tmp_path / "demo" / "nights").symlink_to(simulated_nights)
     home = {"HOME": str(tmp_path), "XDG_CONFIG_HOME": str(tmp_path), "JUPYTER_CONFIG_DIR": str(tmp_path)}
-    return os.environ | home | {"DEMO": str(tmp_path / "demo"), "TIMELINE": str(planted().write(tmp_path / "capture"))}
+    captures = {"TIMELINE": planted().write(tmp_path / "capture"), "MEMORY": FIXTURES / "memory" / "training"}
+    return os.environ | home | {name: str(path) for name, path in captures.items()} | {"DEMO": str(tmp_path / "demo")}
 
 
 def run(*arguments: object, environment: dict[str, str], where: Path) -> str:
@@ -59,13 +60,14 @@ def test_the_jupyter_notebook_shows_answers_and_pictures(surroundings: dict[str,
     run("-c", "from nbclient.cli import main; main()", "--inplace", copy, environment=surroundings, where=tmp_path)
     shown = [*outputs(copy)]
     pictures = [one for one in shown if "image/png" in one]
-    assert len(pictures) == 6
+    assert len(pictures) == 7
     assert all('alt="' in one["text/html"] for one in pictures)
     alts = " ".join(one["text/html"].partition('alt="')[2] for one in pictures)
     for words in (
         "Hotspots · run",
         "step 7: Computing alone",
         "Steps · run",
+        "Memory of PTA+GE · rank 1",
         "Conv2D",
         "A step: +",
         "since 2026-02-07",

@@ -165,7 +165,7 @@ def test_a_waterfall_goes_from_the_step_before_to_that_after() -> None:
             WaterfallBar("after", 0, 11_000_000, "whole"),
         ),
     )
-    figure = plot(made("explain", Rows(type=Parts, rows=[activity(1)]), picture=picture))
+    figure = plot(made("explain", Rows(type=Parts, rows=[activity(1)]), pictures=[picture]))
     axes = figure.axes[0]
     begin = 10 - 0.08 * 2
     assert axes.get_xlim()[0] == pytest.approx(begin)
@@ -180,7 +180,7 @@ def test_a_waterfall_goes_from_the_step_before_to_that_after() -> None:
 
 def test_a_roofline_has_each_operator_and_each_roof() -> None:
     answer = roofline([TWO_RANKS], chip="Ascend910B3")
-    picture = answer.picture
+    (picture,) = answer.pictures
     assert isinstance(picture, RooflinePicture)
     figure = plot(answer)
     axes = figure.axes[0]
@@ -198,7 +198,7 @@ def test_the_slope_of_a_roofline_ends_at_its_highest_roof() -> None:
         1e12,
         (RooflinePoint("MatMul", 2.0, 1e12, 0.5, "memory"), RooflinePoint("Add", 0.5, 1e11, 0.1, "small")),
     )
-    figure = plot(made("roofline", Rows(type=Parts, rows=[activity(1)]), picture=picture))
+    figure = plot(made("roofline", Rows(type=Parts, rows=[activity(1)]), pictures=[picture]))
     *_, slope = figure.axes[0].lines
     assert [*slope.get_xdata()] == [0.25, 4.0]
     assert [*slope.get_ydata()] == [0.25e12, 4e12]

@@ -43,7 +43,7 @@ def test_a_real_path_is_the_step_to_the_nanosecond(name: str) -> None:
 @pytest.mark.parametrize("name", CAPTURES)
 def test_the_picture_of_a_real_step_is_small_and_loses_no_slice_and_no_nanosecond(name: str) -> None:
     answer = critical_path([DATA / name])
-    picture = answer.picture
+    (picture,) = answer.pictures
     assert picture is not None
     (path,) = [one for one in answer.rows if (one.rank_id, one.step) == (picture.rank_id, picture.step)]
     assert bytes_of(picture) <= MAX_BYTES

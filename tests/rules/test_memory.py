@@ -80,10 +80,18 @@ def test_exporters_without_a_time_of_release_need_that_of_allocation(tmp_path: P
 
 
 def test_a_row_without_a_size_is_left_out(tmp_path: Path) -> None:
-    cells = ["1.0", "", "N/A", "-4.0", "0"]
+    cells = ["1.0", "", "N/A", "-4.0", "0", "much"]
     rows = [f"a,{cell},1695120000000001.12{place},,,1.0,2.0,,,NPU:0\n" for place, cell in enumerate(cells)]
     data = read(tmp_path, "operator_memory", EVENTS + "".join(rows))
-    assert (lines(data, "memory-size"), data.frame["size_bytes"].to_pylist()) == ([3, 4, 5], [1024, 0])
+    found = [(finding.rule, finding.line) for finding in data.findings]
+    assert sorted(found) == [
+        ("csv-unparsable", 7),
+        ("missing-value", 3),
+        ("missing-value", 4),
+        ("negative-value", 5),
+    ]
+    assert all("the row is left out" in finding.message for finding in data.findings)
+    assert (data.frame["size_bytes"].to_pylist(), data.rows_reported) == ([1024, 0], 4)
     rows = [f"PTA,1695120000000001.12{place},{sizes},NPU:0\n" for place, sizes in enumerate(["1.5,", ",2.0", ","])]
     data = read(tmp_path, "memory_record", SAMPLES + "".join(rows))
     assert (lines(data, "memory-size"), data.frame.num_rows) == ([4], 2)
@@ -131,3 +139,18 @@ def test_an_allocation_that_is_in_the_table_twice_counts_once(tmp_path: Path) ->
     ]
     data = read(tmp_path, "operator_memory", EVENTS + "".join(f"{row}\n" for row in (*rows, rows[0], rows[2])))
     assert (lines(data, "duplicate-row"), data.frame.num_rows) == ([5, 6], 3)
+
+
+def test_a_time_of_zero_is_no_time(tmp_path: Path, cli: Cli) -> None:
+    """Clocks of profiler tables count since 1970, or since the device was started: nothing is recorded at 0."""
+    data = samples(tmp_path, "0", "1695120000000001.120", "0.000")
+    assert (lines(data), data.frame.num_rows) == ([2, 4], 1)
+    late = "1695120000000002.120"
+    data = events(tmp_path, ("0", late), ("1695120000000001.120", late), ("1695120000000001.120", "0"))
+    assert (lines(data), data.frame.num_rows) == ([2, 4], 1)
+    folder = tmp_path / "rank0_ascend_pt" / "ASCEND_PROFILER_OUTPUT"
+    folder.mkdir(parents=True)
+    (folder / "memory_record.csv").write_text(SAMPLES + f"PTA,0,900.5,2.0,NPU:0\nPTA,{late},1.5,2.0,NPU:0\n", "utf-8")
+    ended = cli("memory", tmp_path / "rank0_ascend_pt", "--format", "json")
+    assert [row["peak_bytes"] for row in ended.json["devices"]] == [3 << 19]
+    assert "a time of 0 or less is none" in ended.out

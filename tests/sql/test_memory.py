@@ -168,3 +168,34 @@ def test_damaged_recordings_break_no_query() -> None:
         (events,) = database.sql("SELECT count(*) FROM memory_event").fetchall()[0]
         assert events > 0
         assert {"unreadable", "memory-entry"} <= {finding.rule for finding in database.findings}
+
+
+def test_two_processes_of_one_device_have_rows_and_sums_of_their_own(cli: Cli, tmp_path: Path) -> None:
+    """The documented queries keep them apart: the pool of 4321 is larger, and that of 1234 has a peak of its own."""
+    header = "ID,Event,Event Type,Name,Timestamp(ns),Process Id,Thread Id,Device Id,Ptr,Attr"
+    blocks = [(1, 1234, 1 << 20, "a"), (2, 4321, 1 << 30, "b"), (3, 1234, 3 << 20, "c"), (4, 4321, 2 << 30, "d")]
+    used: Counter[int] = Counter()
+    rows = []
+    for number, process, size, owner in blocks:
+        used[process] += size
+        attributes = f"size:{size},total:{used[process]},used:{used[process]},owner:PTA@{owner}"
+        time = 1_772_366_400_000_000_000 + number
+        rows.append(f'{number},MALLOC,PTA,N/A,{time},{process},{process},0,0x{number:x}000,"{{{attributes}}}"')
+    (tmp_path / "memscope_dump_1.csv").write_text("\n".join([header, *rows]) + "\n", encoding="utf-8")
+    (tmp_path / "largest.sql").write_text(documented("Who held memory at the peak"), encoding="utf-8")
+    held = cli("sql", tmp_path, "--file", tmp_path / "largest.sql", "--format", "json").json["rows"]
+    assert [(row["process_id"], row["peak_bytes"], row["owner"], row["held_bytes"]) for row in held] == [
+        (4321, 3 << 30, "PTA@d", 2 << 30),
+        (4321, 3 << 30, "PTA@b", 1 << 30),
+        (1234, 4 << 20, "PTA@c", 3 << 20),
+        (1234, 4 << 20, "PTA@a", 1 << 20),
+    ]
+    (tmp_path / "sums.sql").write_text(documented("The highest sums of each component"), encoding="utf-8")
+    sums = cli("sql", tmp_path, "--file", tmp_path / "sums.sql", "--format", "json").json["rows"]
+    assert [(row["process_id"], row["allocated_bytes"]) for row in sums] == [(1234, 4 << 20), (4321, 3 << 30)]
+
+
+def documented(beginning: str) -> str:
+    """The query of docs/sql.md below a sentence."""
+    page = (ROOT / "docs" / "sql.md").read_text(encoding="utf-8")
+    return page[page.index(beginning) :].partition("```sql\n")[2].partition("```")[0]

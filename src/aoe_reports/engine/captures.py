@@ -202,6 +202,14 @@ def collect_events_of_file(
     return collectors, [replace(finding, path=str(file.path)) for finding in look.findings]
 
 
+def ranges_at_a_glance(file: FoundFile, prefix: str) -> list[tuple[str, int, int]]:
+    """(name, start, end in ns) of the events of a timeline whose names begin so, as far as its bytes show them."""
+    from aoe_reports.formats.trace.cutting import survey  # noqa: PLC0415 -- most commands read tables
+
+    with expanded(file) as (path, wrong):
+        return survey.ranges_at_a_glance(path, prefix) if wrong is None else []
+
+
 def only_device_of(file: FoundFile, capture: Capture) -> int | None:
     """The number of the one device of an export whose events do not tell it: by the file's name, or as the capture has only one."""
     known = list(capture.info.ranks)

@@ -8,7 +8,6 @@ from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from aoe_reports.engine.captures import only_device_of, read_source
 from aoe_reports.engine.question import Notes
@@ -17,13 +16,13 @@ from aoe_reports.formats.csv.summary import TableData
 from aoe_reports.formats.memory import event_frame, refuse_impossible, sample_frame
 from aoe_reports.formats.memory_files import recordings_of
 from aoe_reports.formats.sources.found import FoundFile
+from aoe_reports.formats.spilled_table import blocks_of, ends_of, parts_of, rows_where
 from aoe_reports.model.arrays.columns import (
     Ints,
     codes,
     column_of,
     distinct,
     integers,
-    keep_where,
     words_told,
 )
 from aoe_reports.model.classes import record
@@ -111,19 +110,20 @@ def _numbered(data: TableData) -> TableData:
 
 
 def _by_device(capture: Capture, file: FoundFile, data: TableData, read: Reader) -> Iterator[MemoryRecording]:
-    frame = data.frame
-    devices = _devices_of(frame, only_device_of(file, capture))
-    for number in distinct(devices).tolist():
+    only = only_device_of(file, capture)
+    numbers = {one for block in blocks_of(data.frame) for one in distinct(_devices_of(block, only)).tolist()}
+    for number in sorted(numbers):
         device = None if number == _NO_DEVICE else number
-        is_device = devices == number
-        events, samples = read(frame if is_device.all() else frame.filter(keep_where(is_device)), file)
+        frame = rows_where(data.frame, lambda block, number=number: _devices_of(block, only) == number)
+        events, samples = read(frame, file)
         sums = [
-            pc.max(rows[name]).as_py() or 0
+            (ends_of(rows[name]) or (0, 0))[1]
             for rows in (events, samples)
             for name in rows.column_names
             if name.endswith("_bytes")
         ]
-        refuse_impossible(file.path, integers(events["size_bytes"])[0], np.array(sums))
+        sizes = (integers(part)[0] for part in parts_of(events["size_bytes"]))
+        refuse_impossible(file.path, *sizes, np.array(sums))
         yield MemoryRecording(
             rank_id=capture.info.rank_of(device),
             device_id=device,

@@ -27,12 +27,7 @@ if TYPE_CHECKING:
 
     from aoe_reports.formats.capture import Capture
     from aoe_reports.formats.sources.found import FoundFile
-    from aoe_reports.model.pictures.memory import MemoryPicture
-    from aoe_reports.model.pictures.pipeline import PipelinePicture
-    from aoe_reports.model.pictures.roofline import RooflinePicture
-    from aoe_reports.model.pictures.stacks import StackPicture
-    from aoe_reports.model.pictures.step import StepPicture
-    from aoe_reports.model.pictures.waterfall import WaterfallPicture
+    from aoe_reports.model.pictures import Picture
     from aoe_reports.model.rows import Rows
 
 MAX_ID = 2**31 - 1
@@ -231,10 +226,8 @@ class Finished:
     """All findings in order, where they may be too many to be put in order in memory."""
     details: Sequence[Any] = ()
     """What forms for people tell beside the tables."""
-    picture: (
-        StepPicture | WaterfallPicture | RooflinePicture | StackPicture | PipelinePicture | MemoryPicture | None
-    ) = None
-    """One step, one change of it, one roofline, stacks of calls, a pipeline, or memory, for a form that draws it."""
+    pictures: Sequence[Picture] = ()
+    """What forms that draw show: HTML and SVG."""
 
 
 NOTEBOOK = "aoe_reports.present.notebook"
@@ -472,5 +465,5 @@ def answer_of(question: Question[Any, Any], finished: Finished, asked: Request[A
         highlights=finished.highlights,
         sections=finished.sections,
         details=finished.details,
-        picture=finished.picture,
+        pictures=finished.pictures,
     )

@@ -10,6 +10,7 @@ from typing import Any
 
 from aoe_reports.engine.question import Unit
 from aoe_reports.formats.capture import Capture, group_runs
+from aoe_reports.formats.memory_files import as_log
 from aoe_reports.formats.msserviceprofiler.tables import BATCH_KINDS
 from aoe_reports.formats.sources.discovery import Discovery
 from aoe_reports.formats.sources.found import FoundFile
@@ -63,10 +64,11 @@ def _may_be_of(capture: Capture, recording: Capture) -> bool:
 
 
 def units_of_memory(discovery: Discovery, first: int) -> list[Unit]:
-    """Each recording of memory that no profiler made, as a run of its own; their numbers begin with `first`."""
+    """Each recording of memory that no profiler made, and each log, as a run of its own; their numbers begin with `first`."""
+    captures = (capture for capture in group_captures(map(as_log, discovery.files)) if capture.of_memory)
     return [
         Unit(capture=capture, run=str(capture.root), number=number)
-        for number, capture in enumerate(memory_captures(discovery), start=first)
+        for number, capture in enumerate(captures, start=first)
     ]
 
 

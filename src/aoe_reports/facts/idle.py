@@ -17,6 +17,8 @@ from aoe_reports.stats.grouping import is_communication
 
 STEP_COLUMNS = ("step", "iteration")
 """Columns that tell a task's step: the framework's, or the iteration that a file's name tells."""
+SPANNED_BY = frozenset({"device_id", "task_start_ns", "task_duration_ns", *STEP_COLUMNS})
+"""Columns of tasks by which steps have times."""
 
 
 def count_steps(steps: Collection[int]) -> tuple[int, bool]:
@@ -32,6 +34,29 @@ def step_of_tasks(tasks: pa.Table) -> tuple[str, Ints] | None:
             values, there = integers(tasks[name])
             return name, np.where(there, values, -1)
     return None
+
+
+def spans_of_tasks(tasks: pa.Table) -> list[tuple[int, int, int]]:
+    """(number, start, end in ns) of steps by the tasks of one device: from the first task of a step to that of the next.
+
+    None where tasks name no step or have no times.
+    """
+    known = step_of_tasks(tasks)
+    if known is None or "task_start_ns" not in tasks.column_names:
+        return []
+    steps, (starts, timed), (durations, _) = (
+        known[1],
+        *(integers(tasks[name]) for name in ("task_start_ns", "task_duration_ns")),
+    )
+    chosen = timed & (steps >= 0)
+    if not chosen.any():
+        return []
+    numbers, places = np.unique(steps[chosen], return_inverse=True)
+    first = np.full(len(numbers), np.iinfo(np.int64).max)
+    np.minimum.at(first, places, starts[chosen])
+    order = np.argsort(first, kind="stable")
+    ends = [*first[order][1:].tolist(), int((starts + durations)[chosen].max())]
+    return list(zip(numbers[order].tolist(), first[order].tolist(), ends, strict=True))
 
 
 def steps_with_tasks(steps: Sequence[Step], tasks: pa.Table) -> list[Step]:

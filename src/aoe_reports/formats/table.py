@@ -111,10 +111,12 @@ def share(name: str, *headers: str, optional: bool = False) -> Column:
     return Column(name, headers, "share", optional)
 
 
-def size(name: str, *headers: str, optional: bool = False, unit: str = "B", decimal: bool = False) -> Column:
+def size(
+    name: str, *headers: str, optional: bool = False, needed: bool = False, unit: str = "B", decimal: bool = False
+) -> Column:
     """Return a column of sizes, in a frame as `<name>_bytes` (int64)."""
     units = (unit,) if decimal else ("B", "Bytes", "KB", "MB")
-    return Column(name, headers, "size", optional, unit=unit, decimal=decimal, units=units)
+    return Column(name, headers, "size", optional, needed, unit, decimal=decimal, units=units)
 
 
 def duration(
@@ -254,6 +256,8 @@ class Table:
     """Whether only a file's name tells that it is of this kind: anybody's table may have such a header."""
     whole_in_each_file: bool = False
     """Whether every file of one capture (one an iteration) holds the rows of all iterations."""
+    spilled: bool = False
+    """Whether the rows of a large file wait in a temporary file: who needs them goes through them block by block."""
 
     @property
     def file_kinds(self) -> tuple[str, ...]:

@@ -91,7 +91,7 @@ def _below_zero(data: TableData, derived: Derived, mask: Mask) -> tuple[Finding,
     """A finding for each row that ends before it starts; after EXAMPLES_PER_RULE of them one counts the rest."""
     headers = {column.field: column.headers[0] for column in data.table.columns}
     what = join(" - ", (headers[name] for name in derived.of))
-    message = say("{header} is negative; the row is left out", header=what)
+    message = say("{header} is negative; {effect}", header=what, effect=say("the row is left out"))
     lines = [data.line(int(row)) for row in np.flatnonzero(mask)]
     first = NEGATIVE_DURATION.found(str(data.path), message)
     found = [replace(first, line=line) for line in lines[:EXAMPLES_PER_RULE]]

@@ -86,7 +86,7 @@ class GateOptions(StrictDataOptions):
     gate: tuple[str, ...] = option(
         default=(),
         help=(
-            'Fail only on matching changes: "scope=step,effect>=3%"; may be repeated. With "alarms<=2/year" the series that it '
+            'Fail only on matching changes: "scope=step,effect>=3%", "scope=memory,effect>=500MiB"; may be repeated. With "alarms<=2/year" the series that it '
             "names have a number of false alarms of their own [default: changes of a step, and others that add 0.5% to one]."
         ),
         names="nothing",
@@ -117,7 +117,7 @@ class GateOptions(StrictDataOptions):
     def budgeted_gates(self) -> tuple[Gate, ...]:
         """The gates that have a budget of false alarms of their own, whatever effect they want. Raises UsageError."""
         return tuple(
-            replace(gate, least_effect=0.0, least_share=0.0)
+            replace(gate, least_effect=0.0, least_bytes=min(gate.least_bytes, 1.0), least_share=0.0)
             for gate in self.gates()
             if gate.alarms_per_year is not None
         )

@@ -218,6 +218,8 @@ class RunMemory:
     """The most that was allocated; where that is not recorded, the most that was reserved."""
     allocated_bytes: int | None
     reserved_bytes: int | None
+    process_bytes: int | None
+    """The most that the process held."""
     growth_bytes_per_step: float | None
     growth_rank: int | None
     """Of several ranks that which grows most."""

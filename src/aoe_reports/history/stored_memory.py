@@ -8,7 +8,7 @@ from typing import Any
 from aoe_reports.formats.records.payloads import is_number, leave_out, number_in, object_in, text_in
 from aoe_reports.history.site_facts import HeldMemory, RunMemory
 from aoe_reports.model.documents import JsonObject
-from aoe_reports.model.history.metrics import GROWTH, PEAK_ALLOCATED, PEAK_RESERVED
+from aoe_reports.model.history.metrics import GROWTH, PEAK_ALLOCATED, PEAK_PROCESS, PEAK_RESERVED
 from aoe_reports.topics.records.from_memory import GROWTH_RANK, OWNERS, PEAK_POOL
 
 
@@ -29,9 +29,10 @@ def memory_in(row: Mapping[str, Any]) -> RunMemory | None:
         peak_bytes=peak,
         allocated_bytes=allocated,
         reserved_bytes=reserved,
+        process_bytes=size_in(metrics, PEAK_PROCESS),
         growth_bytes_per_step=_value(metrics, GROWTH),
         growth_rank=_count(metrics, GROWTH_RANK),
-        owners=tuple(owners_in(metrics)),
+        owners=tuple(owners_in(metrics, OWNERS)),
         ranks=ranks,
     )
 
@@ -54,9 +55,9 @@ def _count(values: JsonObject, name: str) -> int | None:
     return value if isinstance(value, int) else None
 
 
-def owners_in(metrics: JsonObject) -> Iterator[HeldMemory]:
-    """The owners of a peak as the record lists them; entries without a size are none."""
-    listed = metrics.get(OWNERS)
+def owners_in(metrics: JsonObject, name: str) -> Iterator[HeldMemory]:
+    """The owners of a peak as a metric of the record lists them; entries without a size are none."""
+    listed = metrics.get(name)
     for one in listed if isinstance(listed, list) else ():
         size = _count(one, "bytes") if isinstance(one, dict) else None
         if isinstance(one, dict) and size is not None:

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from aoe_reports.model.documents import Cells
 from aoe_reports.model.findings import Severity
 from aoe_reports.model.rows import Column
 from aoe_reports.model.texts import Language, say
+
+if TYPE_CHECKING:
+    from aoe_reports.model.pictures import Picture
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,6 +140,8 @@ class Report:
     pages: Pages = Pages()
     sign_off: Sequence[Section] = ()
     """What stands above the sections, which then are details, on a page that is printed and signed: HTML has it."""
+    pictures: Sequence[Picture] = ()
+    """What HTML draws above the sections."""
 
 
 PAGES = say("All pages of the store")

@@ -20,7 +20,10 @@ def report_of(answer: Answer, most: int | None = None) -> Report:
     if most is not None:
         sections = [first_rows(section, most) for section in sections]
         sections = sections if answer.sections is None else _within(sections, most)
-    return Report(answer.title, answer.headline, sections, answer.verdict, pages=answer.pages, sign_off=answer.sign_off)
+    return Report(
+        answer.title, answer.headline, sections, answer.verdict,
+        pages=answer.pages, sign_off=answer.sign_off, pictures=answer.pictures,
+    )  # fmt: skip
 
 
 def _sections(answer: Answer) -> list[Section]:

@@ -17,9 +17,12 @@ _BATCH = 1000
 
 def render(shown: Shown) -> Iterator[str]:
     """A line for each stack in which something was launched; the lines' numbers add up to the device time of all tasks."""
-    picture = shown.answer.picture
-    if not isinstance(picture, StackPicture):
-        return
+    for picture in shown.answer.pictures:
+        if isinstance(picture, StackPicture):
+            yield from _lines(picture)
+
+
+def _lines(picture: StackPicture) -> Iterator[str]:
     names: list[str] = []
     lines: list[str] = []
     for place, node in enumerate(picture.nodes):

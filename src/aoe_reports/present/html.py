@@ -23,6 +23,7 @@ from aoe_reports.present.style import style_sheet
 from aoe_reports.present.values import STATES, WORDS, cell, look_of, plain
 
 if TYPE_CHECKING:
+    from aoe_reports.model.pictures import Picture
     from aoe_reports.present.drawings.of_reports import ReportFigure
 
 
@@ -49,10 +50,11 @@ def render(report: Report) -> str:
     return (
         _template("report").render(
             language=html_tag(report.language),
-            policy=Markup(_policy()),
+            policy=Markup(_policy() + ("; img-src data:" if report.pictures else "")),
             style=Markup(style_sheet()),
             title=plain(report.title),
             headline=plain(report.headline),
+            pictures=[_drawn(picture, report) for picture in report.pictures],
             pages=(report.pages.first, in_language(PAGES, report.language)) if report.pages.first else (),
             sections=shown[len(report.sign_off) :],
             sign_off=shown[: len(report.sign_off)],
@@ -95,6 +97,26 @@ class _Shown(NamedTuple):
     rows: Sequence[Sequence[_Cell]]
 
 
+class _Image(NamedTuple):
+    """A picture as an image inside the page: its own styles apply to it alone."""
+
+    source: str
+    alt: str
+    region: str
+
+
+def _drawn(picture: Picture, report: Report) -> _Image:
+    from aoe_reports.present.drawings.svg import description_in, svg_of  # noqa: PLC0415 -- numpy, as below
+
+    name = description_in(picture, report.language)
+    source = base64.b64encode(svg_of([picture], report.language).encode()).decode()
+    return _Image(f"data:image/svg+xml;base64,{source}", name, _region(report.title, report))
+
+
+def _region(name: str, report: Report) -> str:
+    return in_language(say("{what}: chart, scrolls horizontally", what=name), report.language)
+
+
 def _sections(sections: Sequence[Section], report: Report) -> list[_Shown]:
     """All sections; those of one title get numbers, by which readers of screens tell their tables apart."""
     counts: Counter[str] = Counter()
@@ -111,7 +133,7 @@ def _section(section: Section, name: str, report: Report) -> _Shown:
     return _Shown(
         title=plain(section.title),
         region=in_language(say("{what}: scrolls horizontally", what=name), report.language),
-        chart_region=in_language(say("{what}: chart, scrolls horizontally", what=name), report.language),
+        chart_region=_region(name, report),
         sentences=[plain(sentence) for sentence in section.sentences],
         lines=[plain(line) for line in section.lines],
         figure=_figure(section.chart, report.language) if section.chart else None,

@@ -188,6 +188,7 @@ MEMORY_EVENT = Table(
         Column("capture_id", "Capture.", refers_to="capture.capture_id"),
         Column("rank_id", "Rank."),
         Column("device_id", "Device."),
+        Column("process_id", "Process that holds it, where the source separates processes: each has pools of its own."),
         Column("component", "Who allocates: PTA (allocator of the framework), GE, …", "VARCHAR"),
         Column("owner", "Operator, or other name, that the memory was allocated for.", "VARCHAR"),
         Column(
@@ -225,6 +226,7 @@ MEMORY_SAMPLE = Table(
         Column("capture_id", "Capture.", refers_to="capture.capture_id"),
         Column("rank_id", "Rank."),
         Column("device_id", "Device."),
+        Column("process_id", "Process that holds it, where the source separates processes: each has pools of its own."),
         Column(
             "scope",
             "allocator (of a framework), component (of CANN), process (all that this process holds) or device (all processes).",

@@ -9,7 +9,7 @@ from markupsafe import Markup
 
 from aoe_reports.model.pictures.waterfall import WaterfallPicture
 from aoe_reports.model.texts import in_value
-from aoe_reports.present.drawings.waterfall import axis_of, axis_words, legend_of_waterfall, time_of
+from aoe_reports.present.drawings.waterfall import axis_of, axis_words, legend_of_waterfall, value_of
 from aoe_reports.site.cells import words
 from aoe_reports.site.texts import Texts
 
@@ -78,14 +78,14 @@ def waterfall_bars(picture: WaterfallPicture, text: Texts) -> Markup:
     begin, most = axis_of(picture)
     scale = max(most - begin, 1)
 
-    def at(time_ns: int) -> float:
-        return (max(time_ns, begin) - begin) / scale
+    def at(level: int) -> float:
+        return (max(level, begin) - begin) / scale
 
     return bars(
         Bar(
             str(in_value(bar.label, text.language)),
-            [(bar.kind, at(min(bar.start_ns, bar.end_ns)), at(max(bar.start_ns, bar.end_ns)))],
-            time_of(bar),
+            [(bar.kind, at(min(bar.start, bar.end)), at(max(bar.start, bar.end)))],
+            value_of(bar, picture.unit),
         )
         for bar in picture.bars
     )

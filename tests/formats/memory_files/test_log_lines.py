@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from commandline import FIXTURES
+from commandline import FIXTURES, Cli
 
 from aoe_reports.formats.memory_files import log_lines, statements_of
 from aoe_reports.formats.sources.discovery import discover
@@ -114,3 +114,18 @@ def test_the_fixtures_are_logs() -> None:
     files = discover([FIXTURES / "memory" / "valid" / "server_logs"]).files
     assert [file.name.kind for file in files] == ["memory_log", "memory_log"]
     assert all(statements_of(file) for file in files)
+
+
+def test_a_log_of_a_benchmark_into_which_the_server_printed_is_read_for_both(tmp_path: Path, cli: Cli) -> None:
+    results = FIXTURES / "benchmarks" / "valid" / "vllm_serve_log" / "serve.log"
+    server = "INFO Model loading took 15.25 GiB memory and 13.2 seconds\nINFO Available KV cache memory: 30.50 GiB\n"
+    path = tmp_path / "all.log"
+    path.write_text(server + results.read_text(encoding="utf-8"), encoding="utf-8")
+    answer = cli("memory", path, "--format", "json").json
+    assert [(row["name"], row["size_bytes"], row["line"]) for row in answer["statements"]] == [
+        ("weights_bytes", 15.25 * GIB, 1),
+        ("kv_cache_bytes", 30.5 * GIB, 2),
+    ]
+    assert "By its logs: 15.25 GiB of weights, 30.50 GiB of KV cache." in cli("memory", tmp_path).out
+    assert '"metric' in cli("ingest", path, "--dry-run").out
+    assert cli("memory", results).code == 1

@@ -187,6 +187,66 @@ def test_a_block_without_a_size_is_reported_and_a_release_has_that_of_its_alloca
     assert [(finding.rule, finding.line) for finding in recording.findings] == [("memory-entry", 3)]
 
 
+def marked(process: Process, by: str, *, steps: int = 12, last_ends: bool = True) -> list[list[str]]:
+    """The rows of a process that keeps 1 MiB more after each step, and of what marks its steps; another range lies within each step."""
+    marks: list[list[str]] = []
+
+    def mark(event: str, what: str, name: str) -> None:
+        process.now += 2
+        marks.append(
+            [str(process.now), event, what, name, str(START_NS + process.now // 2), "7", "7", "0", "N/A", "", "", ""]
+        )
+
+    for number in range(1, steps + 1):
+        if by == "ranges":
+            mark("MSTX", "Range_start", '"step start"')
+            mark("MSTX", "Range_start", '"forward"')
+        process.allocate(1 << 20)
+        for _ in range(3):
+            process.allocate(4 << 20)
+            process.release(len(process.open) - 1)
+        if by == "ranges":
+            mark("MSTX", "Range_end", '"Range end from id 1"')
+            if number < steps or last_ends:
+                mark("MSTX", "Range_end", '"Range end from id 0"')
+        else:
+            mark("SYSTEM", "STEP", str(number))
+    process.allocate(512)
+    return [*process.written(), *marks]
+
+
+@pytest.mark.parametrize("form", [as_csv, as_database])
+@pytest.mark.parametrize(
+    ("by", "last_ends", "steps"), [("ranges", True, (1, 12)), ("ranges", False, (1, 11)), ("calls", True, (2, 12))]
+)
+def test_marks_of_steps_are_the_steps_of_the_recording(
+    tmp_path: Path, cli: Cli, form: Any, by: str, *, last_ends: bool, steps: tuple[int, int]
+) -> None:
+    """A call of `msmemscope.step()` ends a step; what came before the first is none, as its begin is not marked."""
+    path = form(tmp_path, marked(Process(), by, last_ends=last_ends))
+    (recording,) = read(path)
+    numbers = [number for number, _, _ in recording.steps]
+    assert (numbers[0], numbers[-1], len(numbers)) == (*steps, steps[1] - steps[0] + 1)
+    assert all(begin < end for _, begin, end in recording.steps)
+    answer = cli("memory", path, "--format", "json").json
+    (device,) = answer["devices"]
+    assert device["step"] == (12 if last_ends else None)  # where it peaks: a step without an end is none
+    assert (device["steps_of"], device["growth_not_judged"]) == ("host", None)
+    whole = next(row for row in answer["growth"] if row["is_all"])
+    assert (whole["meaning"], whole["bytes_per_step"]) == ("leak", 1 << 20)
+    (of_step,) = cli("memory", path, "--step", "5", "--format", "json").json["devices"]
+    assert of_step["peak_bytes"] == (5 + 4) << 20
+
+
+def test_steps_of_one_process_are_not_those_of_another(tmp_path: Path) -> None:
+    unmarked = Process()
+    unmarked.allocate(1 << 20)
+    other = [[*row[:5], "8", *row[6:]] for row in unmarked.written()]
+    first, second = read(as_csv(tmp_path, [*marked(Process(), "ranges"), *other]))
+    assert (first.process, len(first.steps), second.process) == (7, 12, 8)
+    assert second.steps == ()
+
+
 def test_times_of_the_first_months_are_microseconds() -> None:
     (recording,) = read(FIXTURES / "memory" / "invalid" / "memory-reused")
     assert recording.events["allocated_ns"].to_pylist() == [1746006021630347000, 1746006021736574000]

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from commandline import Cli
 from hypothesis import given
 from hypothesis import strategies as st
 from planted_snapshots import START_US, Allocator, Life, snapshot_of
@@ -90,7 +91,8 @@ def test_what_is_read_is_what_the_allocator_did(
     assert (recording.rank_id, recording.device_id, recording.source) == (3, 0, "snapshot")
     assert set(rules(recordings)) <= {"memory-before"}
     assert recording.unusable_bytes == allocator.unusable
-    assert recording.has_clock is (has_clock or not kept)
+    assert recording.has_history is bool(kept)
+    assert recording.has_clock is (has_clock and bool(kept))
 
     def when(entry: int | None) -> int | None:
         """The time of an entry of the whole history, where it was kept."""
@@ -99,13 +101,13 @@ def test_what_is_read_is_what_the_allocator_did(
         return (START_US + 7 * entry) * 1000 if has_clock else entry - lost
 
     samples = recording.samples.to_pylist()
-    assert [s["sampled_ns"] for s in samples] == [when(entry) for entry in range(lost + 1, entries + 1)]
+    assert [s["sampled_ns"] for s in samples] == ([when(entry) for entry in range(lost + 1, entries + 1)] or [0])
     sums = [(s["allocated_bytes"], s["reserved_bytes"], s["active_bytes"]) for s in samples]
     kinds = {entry["action"] for entry in allocator.entries[lost:]}
     is_active_known = "free_completed" in kinds or "free_requested" not in kinds
     expected = [
         (allocated, reserved, active if is_active_known else None)
-        for allocated, reserved, active in allocator.sums[lost:]
+        for allocated, reserved, active in allocator.sums[min(lost, entries - 1) :]
     ]
     assert sums == expected
     reported = sorted(
@@ -128,6 +130,54 @@ def test_what_is_read_is_what_the_allocator_did(
             if (e["allocated_ns"] or 0) <= now and (e["released_ns"] is None or e["released_ns"] > now)
         )
         assert alive == sample["allocated_bytes"]
+
+
+@given(steps=STEPS, form=st.sampled_from(["pickle", "json"]), is_list=st.booleans())
+def test_segments_without_a_history_are_one_state(
+    tmp_path_factory: pytest.TempPathFactory, steps: list[tuple[str, int]], form: str, *, is_list: bool
+) -> None:
+    """`torch.cuda.memory_snapshot()` is the list of segments; both forms say what is held, reserved, active and unusable."""
+    allocator = worked(steps)
+    segments = [
+        {"device": 0, "total_size": 0, "active_size": 0, "segment_type": "small", **segment}
+        for segment in allocator.segments
+    ]
+    path = written(
+        tmp_path_factory.mktemp("s"), segments if is_list else {"segments": segments, "device_traces": []}, form
+    )
+    if not segments:
+        return
+    (recording,) = read(path)
+    assert (recording.findings, recording.has_history, recording.has_clock) == ((), False, False)
+    assert recording.unusable_bytes == allocator.unusable
+    (state,) = recording.samples.to_pylist()
+    assert (state["allocated_bytes"], state["reserved_bytes"], state["active_bytes"]) == allocator.sums[-1]
+    held = sorted((one.address, one.size) for one in allocator.lives if one.released is None)
+    events = recording.events.to_pylist()
+    assert sorted((event["address"], event["size_bytes"]) for event in events) == held
+    assert {event["owner"] for event in events} == {f"blocks of {size:,} B" for _, size in held}
+
+
+def test_a_snapshot_without_a_history_is_taken_apart_and_says_so(tmp_path: Path, cli: Cli) -> None:
+    allocator = Allocator()
+    lives = [allocator.allocate(3 << 20, [frame("forward", line=7)]), *(allocator.allocate(1 << 20) for _ in range(3))]
+    for life in (lives[1], lives[2]):
+        allocator.release(life)
+    answer = cli("memory", written(tmp_path, snapshot_of(allocator, kept=0)), "--format", "json").json
+    (device,) = answer["devices"]
+    assert (device["peak_bytes"], device["after_us"], device["growth_not_judged"]) == (4 << 20, None, "no history")
+    assert device["unusable_bytes"] == allocator.unusable > 0
+    assert device["before_bytes"] == device["unexplained_bytes"] == 0
+    owners = [(row["owner"], row["module"], row["size_bytes"]) for row in answer["rows"]]
+    assert owners == [
+        ("train.py (7): forward", "/job/train.py (7): forward", 3 << 20),
+        ("blocks of 1,048,576 B", None, 1 << 20),
+    ]
+    shown = cli("memory", tmp_path).out
+    assert "Rank 3 holds 4.000 MiB at the time of the snapshot: 75% train.py (7): forward" in shown
+    assert "the snapshot has no history, only one state" in shown
+    assert "peaks at" not in shown
+    assert "was not in use" in shown.partition("Highest memory of each device")[0]
 
 
 def frame(name: str, filename: str = "/job/train.py", line: int = 12) -> dict[str, Any]:

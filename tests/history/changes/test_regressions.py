@@ -115,6 +115,7 @@ def test_the_first_slow_nights_are_suspect(cli: Cli, stores: dict[int, Path]) ->
         (["scope=step,effect>=3%", "op_type=Conv2D"], 1),
         (["op_name=layer6/conv,effect>=0.09"], 0),
         (["model!=simulated-convnet"], 0),
+        (["effect>=1KiB"], 0),
         (["scope=step,effect>=3%,effect>=0.1%"], 0),
     ],
 )
@@ -212,6 +213,9 @@ def test_every_form_names_the_operator(cli: Cli, stores: dict[int, Path], form: 
         ("effect>=nan", "effect>=nan: expected effect>=3%"),
         ("effect>=-1%", "effect>=-1%: expected effect>=3%"),
         ("effect>=3", "effect>=3: expected effect>=3%"),
+        ("effect>=500MB", "effect>=500MB: expected effect>=3%, effect>=0.03 or, for memory, effect>=500MiB"),
+        ("effect<=500MiB", "effect<=500MiB: expected effect>=3%"),
+        ("share>=500MiB", "share>=500MiB: expected share>=3% or share>=0.03"),
         ("scope==step", "'scope==step': expected scope=VALUE"),
         ("scope=stpe", "'scope=stpe': expected one of step, model"),
         ("workload=", "'workload=': expected workload=VALUE"),
@@ -280,9 +284,9 @@ def test_what_is_no_budget_is_wrong_usage(cli: Cli, stores: dict[int, Path], ala
 def test_a_gate_holds_for_what_it_says(label: str, value: str, permille: int) -> None:
     gate, change = parse_gate(f" {label} = {value} , effect >= {permille / 10}% "), permille / 1000 + 1e-9
     every = {each.name: "" for each in fields(SeriesLabels)}
-    assert gate.holds(SeriesLabels(**{**every, label: value}), change, None)
-    assert not gate.holds(SeriesLabels(**{**every, label: value + "x"}), change, None)
-    assert not gate.holds(SeriesLabels(**{**every, label: value}), permille / 1000 - 0.0005, None)
+    assert gate.holds(SeriesLabels(**{**every, label: value}), change, 1.0, None)
+    assert not gate.holds(SeriesLabels(**{**every, label: value + "x"}), change, 1.0, None)
+    assert not gate.holds(SeriesLabels(**{**every, label: value}), permille / 1000 - 0.0005, 1.0, None)
 
 
 def test_the_whole_history_shows_every_change_and_fails_on_none(cli: Cli, stores: dict[int, Path]) -> None:

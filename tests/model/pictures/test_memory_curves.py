@@ -17,7 +17,7 @@ def test_each_column_keeps_its_first_least_greatest_and_last_size(samples: list[
     at, size = (np.array(column, dtype=np.int64) for column in zip(*samples, strict=True))
     at -= at[0]
     duration = int(at[-1])
-    curve = curve_of("allocated", at, size, 0, duration, most)
+    curve = curve_of("allocated", [(at, size)], 0, duration, most)
     kept = list(zip(curve.at_ns.tolist(), curve.size_bytes.tolist(), strict=True))
     assert len(kept) <= max(4 * (most + 1), len(at) if len(at) <= 4 * most else 0)
     assert (np.diff(curve.at_ns) >= 0).all()

@@ -22,7 +22,7 @@ EARLY = {"since_before": True}
         ({"module": "layer"}, "place", "mm in layer"),
         ({"module": "layer", **EARLY}, "place", "mm (before the recording) in layer"),
         (EARLY, "use", "mm (before the recording)"),
-        ({"name": None, **EARLY}, "use", "held since before the recording"),
+        ({"name": None, **EARLY}, "use", "allocated before the recording"),
         ({"name": None}, "name", "allocated for an unknown owner"),
         ({"name": None, "unexplained": True}, "use", "unexplained"),
         ({"name": "GE", "unexplained": True}, "use", "released, still counted by GE"),

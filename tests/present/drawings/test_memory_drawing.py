@@ -28,7 +28,7 @@ def picture(*parts: OwnerBar, **more: Any) -> MemoryPicture:
 
 
 def drawn(made: MemoryPicture, language: str = "en") -> ET.Element:
-    shown = SimpleNamespace(language=language, answer=SimpleNamespace(picture=made))
+    shown = SimpleNamespace(language=language, answer=SimpleNamespace(pictures=[made]))
     return ET.fromstring("".join(render(cast("Any", shown))))
 
 

@@ -48,7 +48,7 @@ def test_each_bar_begins_where_the_one_before_ends() -> None:
         changed(details([step(1.0)], {"conv": (2, 800_000)}), details([step(0.8)], {"conv": (2, 400_000)}))
     ).bars
     assert [bar.kind for bar in bars] == ["whole", "shorter", "whole"]
-    assert [bar.end_ns for bar in bars[:-1]] == [bar.start_ns for bar in bars[1:-1]] + [bars[-1].end_ns]
+    assert [bar.end for bar in bars[:-1]] == [bar.start for bar in bars[1:-1]] + [bars[-1].end]
     assert "calls are faster" in bars[1].label
 
 

@@ -22,11 +22,12 @@ HOSTILE = '<script>alert("x")</script>'
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Nights of one rank; from one of them on a cache takes 1000 MiB more."""
+    """Nights of one rank; from one of them on a cache takes 1000 MiB more, and HCCL 1024 MiB."""
     folder = tmp_path_factory.mktemp("memory")
     for number in range(NIGHTS):
         owners = [("cache", (3000 if number >= SINCE else 2000) * MIB), (HOSTILE, 512), ("aten::mm", 64 * MIB)]
-        write_memory_night(folder / "nights" / f"{number:02}", number, owners)
+        held = {"HCCL": (5 if number >= SINCE else 4) * 1024 * MIB}
+        write_memory_night(folder / "nights" / f"{number:02}", number, owners, components=held)
     store_at_once([folder / "nights"], folder / "store", RecordOptions(workload="llm", hardware="910B"))
     build_site(str(folder / "store"), folder / "site", false_alarms_per_year=12.0, language="en")
     return folder / "site"
@@ -53,7 +54,8 @@ def test_a_run_names_its_peak_and_all_who_held_it(site: Path) -> None:
     widths = [float(width) for width in re.findall(r'<rect class="part-[\w-]+" x="[\d.]+" width="([\d.]+)"', section)]
     assert sum(widths) == pytest.approx(1000, abs=3)
     links = re.findall(r'href="\.\./series/([\w-]+)\.html"', section)
-    assert len(links) == 2
+    assert len(links) == 3
+    assert "8.090 GiB" in section  # what the process held
     assert all((site / "series" / f"{link}.html").is_file() for link in links)
 
 
@@ -74,6 +76,16 @@ def series_of(site: Path, metric: str) -> Path:
         if path.stem != "index" and read(path)["row"].get("metric") == metric
     )
     return path.with_suffix(".html")
+
+
+def test_a_component_has_a_page_and_its_change_is_of_the_same_incident(site: Path) -> None:
+    page = series_of(site, "peak_component_HCCL_bytes")
+    assert "<title>peak memory of HCCL of llm, rank 0" in page.read_text(encoding="utf-8")
+    assert read(page.with_suffix(".json"))["row"]["unit"] == "bytes"
+    (incident,) = read(site / "index.json")["incidents"]
+    assert incident["title"] == "peak memory of llm, rank 0 +1,000 MiB (+46%): cache +1,000 MiB"
+    metrics = {member["metric"] for member in incident["members"]}
+    assert metrics >= {"peak_allocated_bytes", "peak_process_bytes", "peak_component_HCCL_bytes"}
 
 
 def test_the_history_of_a_peak_is_drawn_in_gibibytes(site: Path) -> None:

@@ -145,4 +145,4 @@ def test_the_same_picture_is_had_without_a_store(cli: Cli, dense_site: Path, tmp
     assert lanes == re.findall(r'<g class="lane".*?</g>', page)
     assert "script" not in drawn
     none = cli("critical-path", dense_site / "capture", "--step", 99, "--format", "svg")
-    assert "no step here that can be drawn" in none.out
+    assert "nothing here that can be drawn" in none.out

@@ -50,8 +50,8 @@ def _fragmentation(**parts: int | None) -> Fragmentation:
         at_ns=0,
         used_bytes=PEAK // 2,
         excess_bytes=PEAK // 2,
-        in_vain_bytes=0,
-        in_vain=0,
+        reserved_by_fragmentation_bytes=0,
+        fragmentation_rises=0,
         unusable_bytes=None,
     )
     return replace(plain, **parts)
@@ -78,13 +78,13 @@ def _leak(owner: str | None, size: float) -> Growth:
 @pytest.mark.parametrize(
     ("parts", "size"),
     [
-        ({"in_vain_bytes": 5, "in_vain": 1}, PEAK // 2),
+        ({"reserved_by_fragmentation_bytes": 5, "fragmentation_rises": 1}, PEAK // 2),
         ({"unusable_bytes": PEAK // 5}, PEAK // 5),
         ({"unusable_bytes": PEAK // 20}, None),
-        ({"in_vain_bytes": 5, "in_vain": 1, "excess_bytes": PEAK // 20}, None),
+        ({"reserved_by_fragmentation_bytes": 5, "fragmentation_rises": 1, "excess_bytes": PEAK // 20}, None),
         ({}, None),
     ],
-    ids=["in vain", "unusable", "little is unusable", "little is lost", "only larger once"],
+    ids=["by fragmentation", "unusable", "little is unusable", "little is lost", "only larger once"],
 )
 def test_fragmentation_needs_evidence_and_a_size(parts: dict[str, int], size: int | None) -> None:
     found = _advice(_memory(fragmentation=_fragmentation(**parts)))
@@ -118,7 +118,11 @@ def test_repeated_allocations_matter_beside_fragmentation_only() -> None:
         Repeated(owner="b", size_bytes=PEAK // 20, per_step=4, at_once=1, steps=9),
     )
     assert not _advice(_memory(repeated=repeated, fragmentation=_fragmentation()))
-    found = _advice(_memory(repeated=repeated, fragmentation=_fragmentation(in_vain_bytes=1, in_vain=1)))
+    found = _advice(
+        _memory(
+            repeated=repeated, fragmentation=_fragmentation(reserved_by_fragmentation_bytes=1, fragmentation_rises=1)
+        )
+    )
     assert [one.op_name for one in found if one.rule == "memory-repeated"] == ["a"]
 
 
@@ -174,6 +178,7 @@ def test_recordings_of_memory_alone_get_advice_on_the_command_line(cli: Cli, tmp
     ran = cli("advise", tmp_path)
     assert "memory-fragmentation" in ran.out
     assert "Only memory was recorded: effects are bytes, and no time is known" in ran.out
+    assert "bounds" not in ran.out
     (row,) = cli("advise", tmp_path, "--format", "json").json["rows"]
     assert (row["rule"], row["evidence"]["unusable_bytes"], row["bound_us"]) == ("memory-fragmentation", 20 << 20, None)
 

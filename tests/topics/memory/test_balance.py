@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from planted_memory import Block, event_frame_of
+from planted_memory import Block, event_frame_of, sample_frame_of
 
-from aoe_reports.topics.memory import balance
+from aoe_reports.formats import spilled_table
 from aoe_reports.topics.memory.balance import Allocations, balance_of
 from aoe_reports.topics.memory.samples import Samples
 
@@ -31,10 +30,8 @@ RECORDED = st.lists(st.tuples(st.integers(-2, 22), st.integers(0, 60)), min_size
 
 
 def _samples(recorded: list[tuple[int, int]]) -> Samples:
-    times, sums = np.array(sorted(recorded, key=lambda sample: sample[0]), dtype=np.int64).T
-    nothing = np.zeros(len(times), dtype=bool)
-    measures = dict.fromkeys(("reserved", "active"), (sums, nothing))
-    return Samples("operator_memory", "allocator", "PTA", times, {"allocated": (sums, ~nothing), **measures})
+    samples = [(time, (size, None, None)) for time, size in recorded]
+    return Samples.of("operator_memory", "allocator", "PTA", sample_frame_of(samples))
 
 
 def _alive(blocks: list[Block], time: int) -> int:
@@ -64,7 +61,7 @@ def test_the_explained_share_is_that_of_a_loop(
     at_once: int, blocks: list[Block], recorded: list[tuple[int, int]]
 ) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(balance, "_AT_ONCE", at_once)
+        patch.setattr(spilled_table, "BLOCK_ROWS", at_once)
         found = balance_of(_samples(recorded), Allocations.of(event_frame_of(blocks)), 0)
     assert found.explained == pytest.approx(_explained(blocks, recorded))
 

@@ -64,7 +64,7 @@ def test_a_peak_is_what_was_planted_and_its_owners_add_up_to_it(cli: Cli, rank: 
     assert device["explained"] == 1
     assert sum(row["size_bytes"] for row in found["rows"]) == size
     owners = _by_owner(found["rows"])
-    assert owners.pop("held since before the recording") == device["before_bytes"]
+    assert owners.pop("allocated before the recording") == device["before_bytes"]
     assert owners.pop("released, still counted by GE") == 6 * MIB
     assert owners == owners_at(training, ns)
     if step != STEPS[0]:
@@ -77,13 +77,13 @@ def test_what_was_allocated_in_a_module_names_it_and_what_ran_then_is_said(cli: 
     assert layers == {f"Linear_{layer}": (layer + 1) * 20 * MIB for layer in range(3)}
     running = ["train.py(12): train", "autograd::engine::evaluate_function: AddmmBackward0"]
     assert found["devices"][0]["running"] == running
-    assert f"Rank 1 ran then: {' > '.join(running)}." in cli("memory", TRAINING).out
+    assert f"Rank 1: the host ran {' > '.join(running)} at the peak." in cli("memory", TRAINING).out
 
 
 def test_the_first_sentence_answers(cli: Cli) -> None:
     first = cli("memory", TRAINING).out.splitlines()[0]
     assert first == (
-        "Rank 1 peaks at 534.0 MiB in step 14: 54% held since before the recording, 18% aten::mm, 11% aten::addmm; "
+        "Rank 1 peaks at 534.0 MiB in step 14: 54% allocated before the recording, 18% aten::mm, 11% aten::addmm; "
         "556.0 MiB is reserved. aten::clone retains 4.000 MiB per step (rank 0, steps 10 to 20)."
     )
 
@@ -160,7 +160,7 @@ def test_of_many_ranks_the_one_that_leaks_is_named_and_growth_of_all_is_shown(cl
 def test_what_grows_is_what_was_planted(cli: Cli) -> None:
     found = cli("memory", TRAINING, "--format", "json").json["growth"]
     assert {(row["owner"], row["meaning"], row["bytes_per_step"]) for row in found} == {
-        ("all of PTA+GE", "leak", LEAK),
+        ("PTA+GE as a whole", "leak", LEAK),
         ("aten::clone", "leak", LEAK),
     }
 
@@ -204,7 +204,7 @@ def test_a_capture_without_tables_of_memory_has_no_answer(cli: Cli) -> None:
 def test_two_sources_that_disagree_are_named_with_both_numbers(cli: Cli) -> None:
     found = cli("memory", VALID / "exports_of_summer_2023", "--format", "json").json
     said = [one["message"] for one in found["findings"] if one["rule"] == "memory-disagrees"]
-    assert said == [f"APP: at most {2160640 * 1024:,} bytes by memory_record, {1835008 * 1024:,} bytes by npu_mem"]
+    assert said == [f"APP: the peak is {2160640 * 1024:,} bytes in memory_record, {1835008 * 1024:,} bytes in npu_mem"]
 
 
 def _changed(tmp_path: Path, name: str, change: Any) -> Path:
@@ -310,7 +310,7 @@ def test_logs_and_recordings_of_others_stand_beside_captures(cli: Cli) -> None:
     assert {Path(row["path"]).name for row in found["statements"]} == {"vllm.log", "sglang.log"}
     assert not found["devices"]
     assert cli("memory", logs).out.startswith(
-        "Allocation of 1.500 GiB failed: 1.250 GiB left on the device (1 more failed). By its logs: 15.25 GiB of weights, 37.00 GiB of KV cache."
+        "Allocation of 1.500 GiB failed: 1.250 GiB left on the device (1 more failed). According to its logs: 15.25 GiB of weights, 37.00 GiB of KV cache."
     )
     every = cli("memory", FIXTURES / "memory", "--format", "json").json
     assert {row["component"] for row in every["devices"]} >= {"PTA+GE", "PTA", "MINDSPORE"}

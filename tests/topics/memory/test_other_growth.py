@@ -33,8 +33,8 @@ def _grown(folder: Path, wanted: dict[str, set[str]]) -> Path:
     ("wanted", "grows"),
     [
         ({}, set()),
-        ({"npu_module_mem.csv": {"HCCL"}, "memory_record.csv": {"APP"}}, {"all of HCCL"}),
-        ({"npu_module_mem.csv": {"RUNTIME"}}, {"all of RUNTIME"}),
+        ({"npu_module_mem.csv": {"HCCL"}, "memory_record.csv": {"APP"}}, {"HCCL as a whole"}),
+        ({"npu_module_mem.csv": {"RUNTIME"}}, {"RUNTIME as a whole"}),
     ],
     ids=["nothing", "HCCL and with it the process", "RUNTIME"],
 )

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import base64
+import re
+
 import pytest
 from commandline import FIXTURES, Cli
 
@@ -13,7 +16,7 @@ TRAINING = FIXTURES / "memory" / "training"
 
 def test_parts_and_curve_agree_with_the_answer() -> None:
     answer = memory([TRAINING])
-    picture = answer.picture
+    (picture,) = answer.pictures
     assert isinstance(picture, MemoryPicture)
     highest = max(answer.table("devices"), key=lambda row: row.peak_bytes)
     assert (picture.peak_bytes, sum(part.size_bytes for part in picture.parts)) == (highest.peak_bytes,) * 2
@@ -32,11 +35,18 @@ def test_it_is_drawn_as_one_file_in_both_languages(cli: Cli) -> None:
     assert "<script" not in english
 
 
+def test_html_holds_the_same_picture(cli: Cli) -> None:
+    svg, html = (cli("memory", TRAINING, "--format", form, "--lang", "zh").out for form in ("svg", "html"))
+    (source,) = re.findall(r'<img class="picture" src="data:image/svg\+xml;base64,([^"]+)" alt="[^"]{20,}">', html)
+    assert base64.b64decode(source).decode() == svg.rstrip("\n")
+    assert "img-src data:" in html
+
+
 def test_it_is_plotted_with_its_words() -> None:
     answer = memory([TRAINING])
     figure = plot(answer)
     above, below = figure.axes
-    picture = answer.picture
+    (picture,) = answer.pictures
     assert isinstance(picture, MemoryPicture)
     assert sum(bar.get_width() for bar in below.patches) == pytest.approx(picture.peak_bytes / (1 << 20))
     assert len(above.lines) == 3 + len(picture.steps) + 1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +14,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from memory_devices import a_device, an_owner
 from memory_nights import MIB, write_memory_night, write_snapshot
+from planted_memory import planted, write_planted
 
-from aoe_reports.model.topics.memory import DeviceMemory, Growth
+from aoe_reports.model.topics.memory import DeviceMemory, Growth, Level
 from aoe_reports.rules.schema import schema_errors
 from aoe_reports.topics.records.context import RunContext
 from aoe_reports.topics.records.from_memory import MAX_OWNERS, OWNERS, records_from_memory
@@ -108,6 +110,45 @@ def test_growth_of_all_ranks_is_the_largest_of_any() -> None:
     assert (found.metrics["largest_rank"], found.metrics["growth_rank"]) == (1, 2)
 
 
+def test_of_many_ranks_the_process_that_holds_most_counts_with_its_components() -> None:
+    def device(rank: int, held: int) -> DeviceMemory:
+        plain = memory([100 - rank], rank)
+        hccl = replace(
+            plain.pool, scope="component", component="HCCL", reserved=Level(size_bytes=held, at_ns=0, step=None)
+        )
+        return replace(
+            plain, pools=(plain.pool, hccl), process=hccl.reserved, process_parts=(an_owner(held, "HCCL", kind="communication"),)
+        )  # fmt: skip
+
+    devices = [device(rank, (1 << 30) + rank) for rank in range(3)]
+    (found,), _ = over_ranks([*records_from_memory(CONTEXT, devices)], 2)
+    metrics: Any = found.metrics
+    assert (metrics["largest_rank"], metrics["process_rank"]) == (0, 2)
+    assert metrics["peak_process_bytes"]["value"] == metrics["peak_component_HCCL_bytes"]["value"] == (1 << 30) + 2
+    assert metrics["process_parts"] == [{"name": "HCCL", "bytes": (1 << 30) + 2}]
+
+
+def test_the_eight_largest_components_are_recorded() -> None:
+    plain = memory([1])
+    levels = {f"C{number}": Level(size_bytes=(64 << 20) + number - 1, at_ns=0, step=None) for number in range(12)}
+    levels |= {
+        "APP": Level(size_bytes=1 << 40, at_ns=0, step=None),
+        "a b": Level(size_bytes=1 << 40, at_ns=0, step=None),
+    }
+    pools = [replace(plain.pool, scope="component", component=name, reserved=level) for name, level in levels.items()]
+    (record,) = records_from_memory(CONTEXT, [replace(plain, pools=(plain.pool, *pools))])
+    named = {name for name in record.metrics if "component" in name}
+    assert named == {f"peak_component_C{number}_bytes" for number in range(4, 12)}
+    (small,) = records_from_memory(CONTEXT, [replace(plain, pools=(plain.pool, pools[0]))])  # a byte too small
+    assert not [name for name in small.metrics if "component" in name]
+
+
+def test_of_two_processes_on_a_device_the_one_with_the_larger_peak_counts() -> None:
+    devices = [replace(memory([size]), process_id=process) for size, process in ((5, 9), (7, 4))]
+    (record,) = records_from_memory(CONTEXT, devices)
+    assert record.metrics["peak_allocated_bytes"] == {"value": 7, "unit": "bytes", "better": "lower"}
+
+
 def test_growth_is_not_stated_where_it_could_not_be_judged() -> None:
     (record,) = records_from_memory(CONTEXT, [memory([1], growth_not_judged="few steps")])
     assert "growth_bytes_per_step" not in record.metrics
@@ -187,3 +228,27 @@ def test_tables_of_memory_count_before_a_recording(cli: Cli, tmp_path: Path) -> 
     write_snapshot(write_memory_night(tmp_path, 0, [("cache", MIB)]) / "snapshot.json", 8 * MIB)
     (found,), _ = memory_of_night(cli, tmp_path)
     assert found["peak_allocated_bytes"]["value"] == 101 * MIB
+
+
+@pytest.mark.parametrize("kind", ["leak", "saw"])
+def test_growth_is_that_of_the_steps_of_the_host_as_in_the_question(cli: Cli, tmp_path: Path, kind: str) -> None:
+    write_planted(planted(kind, 1), tmp_path)
+    (exports,) = tmp_path.rglob("ASCEND_PROFILER_OUTPUT")
+    times = [event["ts"] for event in json.loads((exports / "trace_view.json").read_text()) if "ts" in event]
+    tasks = [f"a,MatMul,AI_CORE,{time},1\n" for time in times]  # without steps: those of the host alone are known
+    (exports / "kernel_details.csv").write_text(
+        "Name,Type,Accelerator Core,Start Time(us),Duration(us)\n" + "".join(tasks)
+    )
+    (found,), _ = memory_of_night(cli, tmp_path)
+    rows = cli("memory", tmp_path, "--format", "json").json["growth"]
+    paces = [row["bytes_per_step"] for row in rows if row["is_all"] and row["measure"] == "allocated"]
+    assert found["growth_bytes_per_step"]["value"] == pytest.approx(max(paces, default=0.0), abs=1)
+    assert bool(paces) == (kind == "leak")
+
+
+def test_tasks_have_steps_where_no_timeline_is(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(captures, "STEPS", 12)
+    write_memory_night(tmp_path, 0, [("leak", MIB)] * 12, every_ns=3_670_000)
+    (found,), _ = memory_of_night(cli, tmp_path)
+    (row,) = [one for one in cli("memory", tmp_path, "--format", "json").json["growth"] if one["is_all"]]
+    assert row["bytes_per_step"] == pytest.approx(found["growth_bytes_per_step"]["value"], abs=1)

@@ -135,6 +135,7 @@ def load_memory(connection: duckdb.DuckDBPyConnection, loaded: LoadedCapture, no
                     "capture_id": loaded.number,
                     "rank_id": recording.rank_id,
                     "device_id": recording.device_id,
+                    "process_id": recording.process,
                     "source_id": source,
                 }
                 for table, frame in (

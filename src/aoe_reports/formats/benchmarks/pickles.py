@@ -15,8 +15,8 @@ _TORCH = re.compile(rb"PK\x03\x04.{26}[^\x00]{0,300}?data\.pkl", re.DOTALL)
 """The header of a zip archive whose first file has the pickle."""
 
 WHY_NOT = say(
-    "a pickle, and reading one runs code; times (`Measurement.times` of torch.utils.benchmark) are read as JSON, in a benchmark log "
-    "record or in a list of results like that of hyperfine"
+    "a pickle, and no memory snapshot of PyTorch, which would be read: its first 64 KiB lack the keys of one (`segments`, `total_size`). "
+    "Other pickles are not read, as that runs code: write a measurement of torch.utils.benchmark (`Measurement.times`) as JSON"
 )
 
 

@@ -16,6 +16,7 @@ import pyarrow.csv as pacsv
 
 from aoe_reports.formats.convert import WORDS, convert
 from aoe_reports.formats.csv.parse import BLOCK_BYTES, LARGE_BYTES, convert_options, text_type
+from aoe_reports.formats.spilled_table import SpilledTable
 from aoe_reports.formats.table import Field
 from aoe_reports.model.arrays.columns import Mask, floats, valid
 from aoe_reports.model.arrays.memory import give_back
@@ -25,28 +26,43 @@ SLICE_BYTES = 8 << 20
 """So much of a file is in memory as text; with more nothing is read faster."""
 
 
-def read_plain(path: Path, header_bytes: int, cells: int, wanted: Sequence[Field]) -> pa.Table | None:
-    """The wanted columns in their types, of UTF-8 that ends with a line end; None where any row or cell of it is odd, and for small files."""
+def read_plain(
+    path: Path, header_bytes: int, cells: int, wanted: Sequence[Field], *, spilled: bool = False
+) -> pa.Table | None:
+    """The wanted columns in their types, of UTF-8 that ends with a line end; None where any row or cell of it is odd, and for small files.
+
+    Where they are `spilled` they wait in a temporary file, slice by slice, if all of them are declared.
+    """
     if path.stat().st_size < LARGE_BYTES:
         return None
     columns = [_Column(field) for field in wanted]
-    if not _take_slices(path, header_bytes, cells, columns):
-        return None
+    in_file = SpilledTable() if spilled and all(field.type != "unknown" for field in wanted) else None
+    for is_plain in _slices_taken(path, header_bytes, cells, columns):
+        if not is_plain:
+            return None
+        if in_file is not None:
+            in_file.add(_whole(columns))
     give_back()
+    return _whole(columns) if in_file is None else in_file.table()
+
+
+def _whole(columns: Sequence[_Column]) -> pa.Table:
+    """All that the columns have taken in, and no longer have."""
     return pa.table({column.field.name: column.whole() for column in columns})
 
 
-def _take_slices(path: Path, header_bytes: int, cells: int, columns: Sequence[_Column]) -> bool:
-    """Have the columns take in a file slice by slice; whether nothing is odd about it."""
+def _slices_taken(path: Path, header_bytes: int, cells: int, columns: Sequence[_Column]) -> Iterator[bool]:
+    """Have the columns take in a file slice by slice; whether nothing is odd about each."""
     for block, end in _slices_of(path, header_bytes):
         # a plus is looked for first: one byte is found in a twentieth of the time of two
         has_exponents = block.find(b"+", 0, end) >= 0 and block.find(b"e+", 0, end) >= 0
         texts = None if has_exponents else _read(memoryview(block)[:end], cells, columns)
-        if texts is None or texts.num_rows != _lines(block, end):
-            return False  # (what 1e+2 means `convert` has to say)
-        if not all(column.take(texts[str(column.field.position)]) for column in columns):
-            return False
-    return True
+        # (what 1e+2 means `convert` has to say)
+        yield (
+            texts is not None
+            and texts.num_rows == _lines(block, end)
+            and all(column.take(texts[str(column.field.position)]) for column in columns)
+        )
 
 
 def _slices_of(path: Path, header_bytes: int) -> Iterator[tuple[bytearray, int]]:

@@ -191,7 +191,7 @@ def read_table(path: Path, table: Table, fields: frozenset[str] | None = None, *
     reading.findings += notes
     whole = looked.last == b"\n" or (not looked.last and _ends_with_newline(path, header_bytes))
     if whole and looked.is_plain and not table.multiline:
-        plain = read_plain(path, header_bytes, len(header), reading.wanted)
+        plain = read_plain(path, header_bytes, len(header), reading.wanted, spilled=table.spilled)
         if plain is not None and plain.num_rows == looked.newlines:
             return reading.of_plain(plain, looked)
     asked = reading.asked(whole=whole)
@@ -468,13 +468,12 @@ class _Reading:
 
     def of_plain(self, frame: pa.Table, looked: _Looked) -> TableData:
         columns = dict(zip(frame.column_names, frame.columns, strict=True))
-        rows = np.arange(frame.num_rows, dtype=np.int64)
-        return self._data(columns, looked, frame.num_rows, np.ones(len(rows), dtype=bool), rows)
+        return self._data(columns, looked, frame.num_rows, np.ones(frame.num_rows, dtype=bool), None)
 
     def _data(
-        self, columns: dict[str, pa.ChunkedArray], looked: _Looked, total: int, good: Mask, rows: Ints
+        self, columns: dict[str, pa.ChunkedArray], looked: _Looked, total: int, good: Mask, rows: Ints | None
     ) -> TableData:
-        """The `good` ones of some typed rows, which are those data records, out of so many."""
+        """The `good` ones of some typed rows, which are those data records (None: all, in order), out of so many."""
         data = pa.table(repeated_as_lists(self.table, self._without_line_end(columns)))
         complete = bool(good.all()) and data.num_rows == total
         if not complete:
@@ -488,7 +487,7 @@ class _Reading:
             rows_read=total,
             rows_reported=total - data.num_rows,
             sha256=looked.sha256,
-            rows=None if complete else rows[good],
+            rows=None if complete or rows is None else rows[good],
             lines=self.lines,
         )
 

@@ -1,10 +1,11 @@
-"""What others than Ascend's profilers record of the memory of devices: PyTorch's snapshot, msMemScope, MindSpore's tracker, logs of servers."""
+"""What others than Ascend's profilers record of the memory of devices: PyTorch's snapshot, msMemScope, MindSpore's tracker and plan of graphs, logs of servers."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from aoe_reports.formats.memory_files.names import LOG, MEMSCOPE, SNAPSHOT, TRACKER
+from aoe_reports.formats.memory_files.names import GRAPHS, LOG, MEMSCOPE, SNAPSHOT, TRACKER, log_name
 
 if TYPE_CHECKING:
     from aoe_reports.formats.sources.found import FoundFile
@@ -25,6 +26,10 @@ def recordings_of(file: FoundFile) -> list[MemoryRecording]:
         from aoe_reports.formats.memory_files.tracker import read_tracker  # noqa: PLC0415 -- as above
 
         return read_tracker(file)
+    if file.name.kind == GRAPHS:
+        from aoe_reports.formats.memory_files.graphs import read_graphs  # noqa: PLC0415 -- as above
+
+        return read_graphs(file)
     return []
 
 
@@ -32,9 +37,10 @@ def statements_of(file: FoundFile) -> list[Statement]:
     """What a log says of memory, line by line; raises ReadError where it cannot be read at all."""
     from aoe_reports.formats.memory_files.log_lines import read_statements  # noqa: PLC0415 -- to know a file takes none of it
 
-    return read_statements(file) if states_memory(file) else []
+    return read_statements(file) if file.name.kind == LOG else []
 
 
-def states_memory(file: FoundFile) -> bool:
-    """Whether a file may be asked for statements: a log, also where it is read for the results of a benchmark."""
-    return file.name.kind == LOG or (file.name.kind == "record" and file.name.form == "txt")
+def as_log(file: FoundFile) -> FoundFile:
+    """A text with results of a benchmark or a tuner as a log, since the server may have printed into it, too; any other file as it is."""
+    is_text = file.name.source in {"foreign", "tuner"} and file.name.form == "txt"
+    return replace(file, name=log_name(file.path.name)) if is_text else file

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from aoe_reports.formats.csv.summary import TableData
-from aoe_reports.formats.memory_files.frames import words
+from aoe_reports.formats.memory import words
 from aoe_reports.model.arrays.columns import Ints, Mask, Numbering, bits, codes, encoded, integers, keep_where
 
 _HEX = re.compile(r"0x[0-9a-fA-F]{1,16}")

@@ -2,6 +2,9 @@
 
 Events of a block are written when it is released, so rows are not in the order of time. Sums (`total`, `used`) are those of the pool
 right after an event; the workspace is part of the pool of PyTorch. Of what the driver allocates (HAL) no sum is written: it is added up here.
+
+Steps are marked by ranges of MSTX whose message is `step start`, or else by `msmemscope.step()`, which ends a step and begins the next (Ascend/msmemscope,
+csrc/analysis/step_tracker.cpp and csrc/event_trace/event_report.cpp). As there, a step lasts until the next begins.
 """
 
 from __future__ import annotations
@@ -14,14 +17,16 @@ import numpy as np
 import pyarrow as pa
 
 from aoe_reports.formats.csv.summary import TableData
-from aoe_reports.formats.memory import event_frame, refuse_impossible, sample_frame
-from aoe_reports.formats.memory_files.cells import Texts, Words, addresses_of, locations_of, row_numbers
-from aoe_reports.formats.memory_files.frames import (
+from aoe_reports.formats.memory import (
     constant,
+    event_frame,
     nothing_recorded,
     numbers,
+    refuse_impossible,
+    sample_frame,
     words,
 )
+from aoe_reports.formats.memory_files.cells import Texts, Words, addresses_of, locations_of, row_numbers
 from aoe_reports.formats.memory_files.names import MEMSCOPE
 from aoe_reports.formats.memory_files.pairs import Pairs, paired
 from aoe_reports.formats.memory_files.rules import MEMORY_BEFORE, MEMORY_ENTRY, MEMORY_EXHAUSTED, MEMORY_REUSED
@@ -76,8 +81,11 @@ _KINDS: Mapping[str, Kind] = {
 }
 """What a part of an owner says (`PTA@model@weight`, `CANN@HCCL`)."""
 _NAMES_NOBODY = re.compile(r"(?:PTA|PTA_WORKSPACE|ATB|MINDSPORE|CANN)?(?:@ops(?:@aten)?|@UNKNOWN)?")
+_STEP_NAMES = ("step start", '"step start"')
+"""The message of the mark that begins a step; a database keeps the quotes of the CSV."""
 _OPERATOR = re.compile(r"torch\._ops\.(\w+)\.(\w+)(?:\.\w+)?")
 _DEVICE = re.compile(r"\d{1,6}", re.ASCII)
+_COUNT = re.compile(r"\d{1,9}", re.ASCII)
 
 
 def read_memscope(file: FoundFile) -> list[MemoryRecording]:
@@ -195,6 +203,7 @@ def _recordings(file: FoundFile, events: _Events, rows: Ints) -> Iterator[Memory
         source=_SOURCE,
         events=blocks.events(),
         samples=_samples(events, [_of_pools(events, blocks), _of_driver(events, blocks)]),
+        steps=tuple(_steps(events, rows[0])),
         failed=tuple(_failed(events, rows)),
         findings=(*blocks.findings(str(file.path)), *_exhausted(events, rows, str(file.path))),
     )
@@ -202,7 +211,13 @@ def _recordings(file: FoundFile, events: _Events, rows: Ints) -> Iterator[Memory
     samples = _samples(events, [*_of_snapshots(events, rows)])
     if samples.num_rows:
         yield replace(
-            recording, source=_SNAPSHOT_SOURCE, events=event_frame({}, 0), samples=samples, failed=(), findings=()
+            recording,
+            source=_SNAPSHOT_SOURCE,
+            events=event_frame({}, 0),
+            samples=samples,
+            steps=(),
+            failed=(),
+            findings=(),
         )
 
 
@@ -358,6 +373,34 @@ def _running(source: _Events) -> Ints:
     running = np.full(len(order), -1, dtype=np.int64)
     running[by_level] = np.where(is_same, source.name.places[by_level[latest]], -1)
     return np.where(depth > 0, running, -1)
+
+
+def _steps(events: _Events, row: int) -> Iterator[tuple[int, int, int]]:
+    """(number, begin, end) of the steps of the process and the device of a row; one whose end is not marked is none."""
+    is_mine = (events.processes == events.processes[row]) & np.isin(events.devices, [-1, events.devices[row]])
+    ranges = is_mine & events.event.having("MSTX")
+    begins = np.flatnonzero(ranges & events.type.having("Range_start") & events.name.having(*_STEP_NAMES))
+    if len(begins):
+        times = events.times[begins].tolist()
+        numbers, ends = [*range(1, len(times) + 1)], [*times[1:], _end_of_range(events, ranges, int(begins[-1]))]
+    else:
+        calls = np.flatnonzero(is_mine & events.event.having("SYSTEM") & events.type.having("STEP"))
+        counted = events.name.numbers_by({word: int(word) for word in events.name.words if _COUNT.fullmatch(word)})
+        times = events.times[calls].tolist()
+        numbers, ends = [number + 1 for number in counted[calls].tolist()], [*times[1:], None][: len(times)]
+    for number, begin, end in zip(numbers, times, ends, strict=True):
+        if end is not None and number > 0:
+            yield number, begin, end
+
+
+def _end_of_range(events: _Events, ranges: Mask, begin: int) -> int | None:
+    """When a range ends, as ranges of one thread nest; None where its end is not recorded."""
+    rows = begin + np.flatnonzero(ranges[begin:] & (events.threads[begin:] == events.threads[begin]))
+    open_ranges = np.cumsum(
+        events.type.having("Range_start")[rows].astype(np.int64) - events.type.having("Range_end")[rows]
+    )
+    ends = rows[open_ranges == 0]
+    return int(events.times[ends[0]]) if len(ends) else None
 
 
 def _samples(events: _Events, parts: Sequence[_Part]) -> pa.Table:

@@ -3,6 +3,9 @@
 `torch.cuda.memory._dump_snapshot`, `torch_npu.npu.memory._dump_snapshot` and a `json.dump` of `_snapshot()` hold the same (PyTorch,
 torch/csrc/cuda/memory_snapshot.cpp; Ascend/pytorch, torch_npu/csrc/npu/memory_snapshot.cpp). Sizes of the history are those that were asked
 for; the allocator rounds them up. What was in use at any time follows from the blocks of the end, backwards through the history.
+
+Without a history (`_record_memory_history` was not called; or `torch.cuda.memory_snapshot()`, which has the list of segments alone) the blocks
+are one state of no known time: its number is 0.
 """
 
 from __future__ import annotations
@@ -16,8 +19,7 @@ import numpy as np
 import pyarrow as pa
 
 from aoe_reports.formats.json.summary import read_document
-from aoe_reports.formats.memory import event_frame, refuse_impossible, sample_frame
-from aoe_reports.formats.memory_files.frames import constant, nothing_recorded, numbers
+from aoe_reports.formats.memory import constant, event_frame, nothing_recorded, numbers, refuse_impossible, sample_frame
 from aoe_reports.formats.memory_files.pairs import Pairs, in_use_at_end, paired
 from aoe_reports.formats.memory_files.plain_pickle import NotPlain, plain_value
 from aoe_reports.formats.memory_files.rules import (
@@ -101,6 +103,10 @@ def _document(file: FoundFile, findings: list[Finding]) -> tuple[dict[str, Any],
         size = file.size
     else:
         document, size = _of_pickle(file)
+    if isinstance(document, list):
+        document = {"segments": document}
+    if isinstance(document, dict):
+        document.setdefault("device_traces", [])
     if not isinstance(document, dict) or not all(
         isinstance(document.get(key), list) for key in ("segments", "device_traces")
     ):
@@ -309,7 +315,8 @@ class _Reading:
             events=replay.events(self._stacks),
             samples=replay.samples(),
             unusable_bytes=blocks.unusable,
-            has_clock=history.has_clock,
+            has_clock=history.has_clock and not replay.is_state,
+            has_history=not replay.is_state,
             failed=tuple(failed for _, failed in self._failed(history, replay)),
             findings=findings,
         )
@@ -383,6 +390,13 @@ class _Replay:
         self._allocated = _backwards(blocks.used, self._changes((_ALLOC,), (self._release,)))
         self._active = _backwards(blocks.used + blocks.pending, self._changes((_ALLOC,), (_COMPLETE,)))
         self._reserved = _backwards(blocks.reserved, self._changes((_TAKE, _MAP), (_GIVE, _UNMAP)))
+        self.is_state = not len(self._actions)
+        """Whether there is no history: the blocks are all that is known."""
+        if self.is_state:
+            self._times, self._places = np.zeros(1, dtype=np.int64), np.ones(1, dtype=np.int64)
+            self._allocated, self._active, self._reserved = (
+                np.array([size]) for size in (blocks.used, blocks.used + blocks.pending, blocks.reserved)
+            )
 
     def _releasing(self) -> int:
         """What releases: PyTorch leaves `free_requested` out where `skip_actions` says so."""
@@ -450,18 +464,18 @@ class _Replay:
         def joined(of_history: Sequence[int], of_blocks: Sequence[int]) -> Ints:
             return np.concatenate([_ints(of_history)[rows], _ints(of_blocks)[old]])
 
-        count = len(begun)
+        count, sizes = len(begun), joined(history.sizes, blocks.sizes)
         stack = np.where(begun >= 0, joined(history.stacks, blocks.stacks), -1)
         stack[len(rows) :] = _ints(blocks.stacks)[old]
         behind = self._first + history.length + np.arange(len(old), dtype=np.int64)
         return event_frame(
             {
                 "component": constant(_COMPONENT, count),
-                **stacks.columns(stack),
+                **stacks.columns(stack, sizes if self.is_state else None),
                 "stream": numbers(joined(history.streams, blocks.streams)),
                 "address": numbers(joined(history.addresses, blocks.addresses)),
-                "size_bytes": numbers(joined(history.sizes, blocks.sizes)),
-                "allocated_ns": self._when(begun),
+                "size_bytes": numbers(sizes),
+                "allocated_ns": constant(0, count) if self.is_state else self._when(begun),
                 "released_ns": self._when(ended),
                 "reusable_ns": self._when(reusable),
                 "source_row": numbers(np.concatenate([self._first - 1 + self._places[rows], behind])),
@@ -486,8 +500,8 @@ class _Replay:
         return numbers(values, there)
 
     def samples(self) -> pa.Table:
-        """What was in use after each entry."""
-        count = len(self._actions)
+        """What was in use after each entry, or in the one state that is known."""
+        count = len(self._times)
         return sample_frame(
             {
                 "scope": constant("allocator", count),

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from aoe_reports.formats.memory_files.frames import words
+from aoe_reports.formats.memory import words
 from aoe_reports.model.arrays.columns import Ints, Numbering
 from aoe_reports.model.topics.memory import Kind
 
@@ -80,9 +80,13 @@ class Stacks:
             self._places.append(places)
         return self._stacks[key]
 
-    def columns(self, stacks: Ints) -> dict[str, pa.ChunkedArray]:
-        """The columns `location`, `owner` and `kind` of rows with these stacks."""
+    def columns(self, stacks: Ints, sizes: Ints | None = None) -> dict[str, pa.ChunkedArray]:
+        """The columns `location`, `owner` and `kind` of rows with these stacks; rows without an owner are called by their sizes, if given."""
         known = np.array([*self._places, (-1, -1, -1)], dtype=np.int32)[stacks]
+        if sizes is not None:
+            different, place = np.unique(sizes, return_inverse=True)
+            by_size = np.array([self._owners[f"blocks of {size:,} B"] for size in different.tolist()], dtype=np.int32)
+            known[:, 1] = np.where(known[:, 1] < 0, by_size[place], known[:, 1])
         named = (("location", self._texts), ("owner", self._owners), ("kind", self._kinds))
         return {name: words(known[:, place], numbering.words) for place, (name, numbering) in enumerate(named)}
 

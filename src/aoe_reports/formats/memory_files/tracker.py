@@ -11,9 +11,8 @@ import numpy as np
 import pyarrow as pa
 
 from aoe_reports.formats.csv.summary import TableData
-from aoe_reports.formats.memory import event_frame, refuse_impossible, sample_frame
+from aoe_reports.formats.memory import constant, event_frame, nothing_recorded, numbers, refuse_impossible, sample_frame
 from aoe_reports.formats.memory_files.cells import Words, addresses_of, locations_of, row_numbers
-from aoe_reports.formats.memory_files.frames import constant, nothing_recorded, numbers
 from aoe_reports.formats.memory_files.names import TRACKER
 from aoe_reports.formats.memory_files.rules import MEMORY_ENTRY
 from aoe_reports.formats.sources.found import FoundFile

@@ -10,7 +10,7 @@ Writer = str
 """Who wrote a file: a profiler of a vendor, `aoe`, TUNER, or `foreign`: any tool that writes benchmark log records (schema v0.1)."""
 TUNER = "tuner"
 """One of those in `formats.tuner_files`."""
-Form = Literal["csv", "json", "db", "txt", "parquet", "pickle"]
+Form = Literal["csv", "json", "db", "txt", "parquet", "pickle", "pb"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from aoe_reports.model.history.changes import MIN_STEP_SHARE, NOTICED, SCOPES
+from aoe_reports.model.size_units import parse_size, size_in_bytes
 from aoe_reports.model.texts import join, say
 
 LABELS = ("workload", "model", "scope", "op_type", "op_name", "metric", "hardware")
@@ -23,6 +24,10 @@ class Labelled(Protocol):
     def scope(self) -> str:
         """What is measured."""
 
+    @property
+    def unit(self) -> str | None:
+        """Of its values."""
+
 
 @dataclass(frozen=True, slots=True)
 class Gate:
@@ -32,6 +37,8 @@ class Gate:
     """(label, "=" or "!=", value), all of which hold."""
     least_effect: float = 0.0
     """Of a loss: 0.03 is 3 % more time, or 3 % less of a metric where higher is better."""
+    least_bytes: float = 0.0
+    """Of a loss of what is a size, or of growth per step; nothing else passes a gate that demands bytes."""
     least_share: float = 0.0
     """What it adds to a step, as a share of it; a step, a metric or a phase passes whatever it is, as does what nobody can relate to a step."""
     alarms_per_year: float | None = None
@@ -39,12 +46,18 @@ class Gate:
 
     def watches(self, labels: Labelled) -> bool:
         """Whether a series is one of those that it names."""
-        return all((getattr(labels, name) == value) == (sign == "=") for name, sign, value in self.labels)
+        is_size = not self.least_bytes or size_in_bytes(0.0, labels.unit) is not None
+        return is_size and all((getattr(labels, name) == value) == (sign == "=") for name, sign, value in self.labels)
 
-    def holds(self, labels: Labelled, loss: float, step_share: float | None) -> bool:
-        """Whether a series with a loss (`after / before - 1`, of what is better when higher the negative of that) passes."""
+    def holds(self, labels: Labelled, loss: float, before: float | None, step_share: float | None) -> bool:
+        """Whether a series with a loss (`after / before - 1`, of what is better when higher the negative of that) passes.
+
+        `before` is the value that the loss is a share of.
+        """
         has_share = labels.scope in NOTICED or step_share is None or abs(step_share) >= self.least_share
-        return self.watches(labels) and loss >= self.least_effect and has_share
+        lost_bytes = size_in_bytes(loss * (before or 0.0), labels.unit) or 0.0
+        is_enough = loss >= self.least_effect and lost_bytes >= self.least_bytes
+        return self.watches(labels) and is_enough and has_share
 
 
 DEFAULT_GATE = Gate(least_share=MIN_STEP_SHARE)
@@ -53,18 +66,21 @@ DEFAULT_GATE = Gate(least_share=MIN_STEP_SHARE)
 
 def parse_gate(text: str) -> Gate:
     """The gate that a text says; ValueError says what is wrong with it."""
-    labels, least, alarms = [], {"effect": 0.0, "share": 0.0}, None
+    labels, least, least_bytes, alarms = [], {"effect": 0.0, "share": 0.0}, 0.0, None
     for part in text.split(","):
         found = _CONDITION.fullmatch(part)
         if found is None:
             raise ValueError(
                 say(
-                    "{part!r}: expected FACT=VALUE, FACT!=VALUE, effect>=PERCENT%, share>=PERCENT% or alarms<=N/year",
+                    "{part!r}: expected FACT=VALUE, FACT!=VALUE, effect>=PERCENT%, effect>=SIZE, share>=PERCENT% or alarms<=N/year",
                     part=part.strip(),
                 )
             )
         name, sign, value = found["name"], found["sign"], found["value"]
-        if name in least:
+        size = parse_size(value) if (name, sign) == ("effect", ">=") else None
+        if size is not None:
+            least_bytes = max(least_bytes, size)
+        elif name in least:
             least[name] = max(least[name], _fraction(name, sign, value))
         elif name == "alarms":
             alarms = min(_alarms(sign, value), math.inf if alarms is None else alarms)
@@ -85,7 +101,7 @@ def parse_gate(text: str) -> Gate:
             raise ValueError(say("{part!r}: expected one of {names}", part=part.strip(), names=join(", ", SCOPES)))
         else:
             labels.append((name, sign, value))
-    return Gate(tuple(labels), least["effect"], least["share"], alarms)
+    return Gate(tuple(labels), least["effect"], least_bytes, least["share"], alarms)
 
 
 def _fraction(name: str, sign: str, value: str) -> float:
@@ -97,8 +113,13 @@ def _fraction(name: str, sign: str, value: str) -> float:
         effect = math.nan
     bare = not value.endswith("%")
     if sign != ">=" or not math.isfinite(effect) or effect < 0 or (bare and effect >= 1):
+        expected = (
+            say("effect>=3%, effect>=0.03 or, for memory, effect>=500MiB")
+            if name == "effect"
+            else say("share>=3% or share>=0.03")
+        )
         raise ValueError(
-            say("{name}{sign}{value}: expected {name}>=3% or {name}>=0.03", name=name, sign=sign, value=value)
+            say("{name}{sign}{value}: expected {expected}", name=name, sign=sign, value=value, expected=expected)
         )
     return effect
 

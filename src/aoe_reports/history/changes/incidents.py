@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from aoe_reports.history.series.baselines import LevelShift
 from aoe_reports.history.series.series import SeriesLabels
 from aoe_reports.model.history.changes import COMPUTING, MEMORY, METRIC, METRICS, PHASE
-from aoe_reports.model.history.metrics import PEAK_ALLOCATED
+from aoe_reports.model.history.metrics import PEAK_ALLOCATED, PEAK_PROCESS, PEAK_RESERVED
 
 _NAMING = {"step": 0, "model": 1, METRIC: 2, PHASE: 3, MEMORY: 4, COMPUTING: 5, "op": 6, "layer": 6}
 """What names an incident: the step, if it moved, and so on; else what has the largest impact."""
@@ -165,9 +165,19 @@ def naming(shift: SeriesShift) -> tuple[Any, ...]:
     """Sort key of the members of an incident: the first names it."""
     scope = shift.labels.scope
     rank = _NAMING.get(scope, len(_NAMING))
-    # a metric costs no time: of several the one that moved most
-    size = math.log(shift.shift.after / shift.shift.before) if scope in METRICS else shift.impact_ms
-    return rank, shift.labels.metric != PEAK_ALLOCATED, -abs(size), shift.series
+    if scope == MEMORY:
+        size = (shift.shift.after - shift.shift.before) * 2.0 ** -_within(shift.labels.metric)
+    else:  # a metric costs no time: of several the one that moved most
+        size = math.log(shift.shift.after / shift.shift.before) if scope in METRICS else shift.impact_ms
+    return rank, -abs(size), shift.series
+
+
+_NESTED = (PEAK_ALLOCATED, PEAK_RESERVED, PEAK_PROCESS)
+"""Each is part of the next, which names an incident only where it moves by more than twice as much."""
+
+
+def _within(metric: str) -> int:
+    return _NESTED.index(metric) if metric in _NESTED else len(_NESTED)
 
 
 def incident_id(shift: SeriesShift) -> str:

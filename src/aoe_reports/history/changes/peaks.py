@@ -12,9 +12,8 @@ from aoe_reports.history.detection.run import DetectorRun
 from aoe_reports.history.stored_memory import owners_in, size_in
 from aoe_reports.model.documents import JsonObject
 from aoe_reports.model.history.changes import MEMORY, OwnerChange, PeakAttribution
-from aoe_reports.model.history.metrics import PEAK_ALLOCATED
 from aoe_reports.model.topics.memory_changes import Holder, HolderChange, changes_by_holder, sizes_by_holder
-from aoe_reports.topics.records.from_memory import OWNERS
+from aoe_reports.topics.records.from_memory import HOLDERS
 
 NIGHTS_AROUND = 14
 """Nights before and after a change among which the two are taken that are closest to its levels."""
@@ -43,16 +42,16 @@ class LevelChange(Protocol):
 def attribute_peak(detected: DetectorRun, index: int, since: str, change: LevelChange) -> PeakAttribution | None:
     """The change of a peak from a night before it to a night after it, by owner; None for anything but a peak."""
     labels, nights = detected.judged.histories.labels[index], detected.judged.histories.nights
-    if labels.scope != MEMORY or labels.metric != PEAK_ALLOCATED or since not in nights:
+    if labels.scope != MEMORY or labels.metric not in HOLDERS or since not in nights:
         return None
     place = nights.index(since)
     mine = detected.records.filter(pl.col("series_id") == labels.record_series)
-    before = _nearest(mine, nights[max(0, place - NIGHTS_AROUND) : place][::-1], change.before)
-    after = _nearest(mine, nights[place : place + NIGHTS_AROUND], change.after)
+    before = _nearest(mine, labels.metric, nights[max(0, place - NIGHTS_AROUND) : place][::-1], change.before)
+    after = _nearest(mine, labels.metric, nights[place : place + NIGHTS_AROUND], change.after)
     return None if before is None or after is None else _attribution(before, after)
 
 
-def _nearest(records: pl.DataFrame, nights: Sequence[str], level: float) -> _Peak | None:
+def _nearest(records: pl.DataFrame, metric: str, nights: Sequence[str], level: float) -> _Peak | None:
     """The peak that is closest to a level; of equal ones the first of the nights."""
     if not nights:
         return None
@@ -60,21 +59,22 @@ def _nearest(records: pl.DataFrame, nights: Sequence[str], level: float) -> _Pea
     found = records.filter(pl.col("night").is_in(list(nights))).select(
         "night", "run_id", pl.col("metrics").cast(pl.String)
     )
-    peaks = [(night, peak) for night, run_id, text in found.iter_rows() if (peak := _peak(run_id, text)) is not None]
+    read = ((night, _peak(run_id, metric, text)) for night, run_id, text in found.iter_rows())
+    peaks = [(night, peak) for night, peak in read if peak is not None]
     nearest = min(peaks, key=lambda one: (abs(one[1].size_bytes - level), order[one[0]], one[1].run_id), default=None)
     return None if nearest is None else nearest[1]
 
 
-def _peak(run_id: str, text: str) -> _Peak | None:
+def _peak(run_id: str, metric: str, text: str) -> _Peak | None:
     """What a record says of a peak; None where its text is not as it was written."""
     try:
         metrics = decode(text, JsonObject)
     except NotDecodableError:
         return None
-    size = size_in(metrics, PEAK_ALLOCATED)
-    if size is None or not isinstance(metrics.get(OWNERS), list):
+    size, holders = size_in(metrics, metric), HOLDERS[metric]
+    if size is None or not isinstance(metrics.get(holders), list):
         return None
-    return _Peak(run_id, size, sizes_by_holder(owner for owner in owners_in(metrics) if not owner.others))
+    return _Peak(run_id, size, sizes_by_holder(owner for owner in owners_in(metrics, holders) if not owner.others))
 
 
 def _attribution(before: _Peak, after: _Peak) -> PeakAttribution:

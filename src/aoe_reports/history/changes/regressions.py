@@ -34,7 +34,7 @@ from aoe_reports.model.history.changes import (
     by_effect,
 )
 from aoe_reports.model.history.expected import EXPECTED_ABSENT
-from aoe_reports.model.history.metrics import PEAK_ALLOCATED, loss
+from aoe_reports.model.history.metrics import PEAK_ALLOCATED, PEAK_PROCESS, loss
 from aoe_reports.model.rows import Rows, as_mapping
 from aoe_reports.model.texts import Text, say
 from aoe_reports.store import History
@@ -224,7 +224,7 @@ def _why(row: SeriesChange, labels: SeriesLabels, selection: RegressionOptions) 
     if _is_settled(row) or selection.fail_on == "never" or selection.whole_history:
         return None
     gates, is_open = selection.gates(), row.state in {"confirmed", "drift"}
-    if is_open and _fails(labels, row.change, gates, row.step_share):
+    if is_open and _fails(labels, row, row.change, row.step_share, gates):
         return "regression"
     if selection.fail_on != "suspect":
         return None
@@ -233,16 +233,18 @@ def _why(row: SeriesChange, labels: SeriesLabels, selection: RegressionOptions) 
         # what is open passed every gate; with the newest nights on top of it, it may not
         suspected = (1 + row.change) * (1 + row.suspicion.change) - 1
         share = None if share is None or not row.change else share * suspected / row.change
-    return "suspect" if _fails(labels, suspected, gates, share) else None
+    return "suspect" if _fails(labels, row, suspected, share, gates) else None
 
 
 def _is_settled(row: SeriesChange) -> bool:
     return row.acknowledged is not None or row.ended
 
 
-def _fails(labels: SeriesLabels, change: float | None, gates: Sequence[Gate], step_share: float | None) -> bool:
+def _fails(
+    labels: SeriesLabels, row: SeriesChange, change: float | None, step_share: float | None, gates: Sequence[Gate]
+) -> bool:
     lost = None if change is None else loss(change, labels.better)
-    return lost is not None and lost > 0 and any(gate.holds(labels, lost, step_share) for gate in gates)
+    return lost is not None and lost > 0 and any(gate.holds(labels, lost, row.before, step_share) for gate in gates)
 
 
 def _place(row: SeriesChange) -> tuple[Any, ...]:
@@ -250,7 +252,7 @@ def _place(row: SeriesChange) -> tuple[Any, ...]:
     state, scope = _index(_STATES, row.state), _index(SCOPES, row.scope)
     whole = scope if row.scope in NOTICED else len(SCOPES)
     effect = by_effect(row.step_share)
-    is_cause = row.scope != MEMORY or row.metric == PEAK_ALLOCATED  # what is reserved follows it
+    is_cause = row.scope != MEMORY or row.metric in {PEAK_ALLOCATED, PEAK_PROCESS}  # others follow these
     return (
         state,
         _is_settled(row),

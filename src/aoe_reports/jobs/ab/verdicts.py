@@ -261,18 +261,20 @@ class _Judging:
             candidate_repeats=series.design.counts[1],
             margin=self.options.same_within(),
             step_share=share,
-            fails=self._fails(quantity, verdict, cost_change, share),
+            fails=self._fails(quantity, verdict, cost_change, value_of(before, better), share),
             change=_rounded(value_change(cost_change, better)),
             **more,  # type: ignore[arg-type]
         )
 
-    def _fails(self, quantity: Quantity, verdict: SideVerdict, cost_change: float, share: float | None) -> str | None:
+    def _fails(
+        self, quantity: Quantity, verdict: SideVerdict, cost_change: float, before: float, share: float | None
+    ) -> str | None:
         """Why a quantity fails the job."""
         if self.options.fail_on == "never":
             return None
         gates = [gate for gate in self.gates if gate.watches(_labels(quantity))]
         is_beyond = verdict == "slower" and cost_change > self.options.same_within()
-        if is_beyond and any(gate.holds(_labels(quantity), cost_change, share) for gate in gates):
+        if is_beyond and any(gate.holds(_labels(quantity), cost_change, before, share) for gate in gates):
             return "slower"
         watched = gates and (quantity.scope in {*FIRST, METRIC} or bool(self.options.gate))
         is_open = self.options.fail_on == "not-proved-same" and verdict not in {"same", "faster"}
@@ -314,7 +316,7 @@ def gates_not_judged(rows: Sequence[QuantityVerdict], options: AbOptions) -> lis
     judged = [row for row in rows if row.ci_low is not None]
     if not judged:
         return []
-    quantities = [_labels(Quantity(row.workload, "", row.scope, row.name, row.metric)) for row in judged]
+    quantities = [_labels(Quantity(row.workload, "", row.scope, row.name, row.metric, row.unit)) for row in judged]
     gates = zip(options.gate, options.gates(), strict=False)
     return [text for text, gate in gates if not any(map(gate.watches, quantities))]
 
@@ -328,13 +330,14 @@ class _Labels(NamedTuple):
     op_type: str | None
     op_name: str | None
     metric: str
+    unit: str | None
     hardware: str = ""
 
 
 def _labels(quantity: Quantity) -> _Labels:
-    workload, _, scope, name, metric, _ = quantity
+    workload, _, scope, name, metric, unit = quantity
     op_type, op_name = (name if scope in scopes else None for scopes in ({"op_type", "communication"}, {"op"}))
-    return _Labels(workload, workload.partition("/")[0], scope, op_type, op_name, metric or "runtime_ms_mean")
+    return _Labels(workload, workload.partition("/")[0], scope, op_type, op_name, metric or "runtime_ms_mean", unit)
 
 
 _ORDER: dict[str, int] = {"slower": 0, "cannot tell": 1, "faster": 2, "same": 3}

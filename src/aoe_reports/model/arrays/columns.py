@@ -435,12 +435,17 @@ def column_of_words(numbers: Ints, mask: Mask, words: pa.Array) -> pa.ChunkedArr
 
 def words_told(column: pa.ChunkedArray, tell: Callable[[str], str | None]) -> pa.ChunkedArray:
     """A function of words as a column of words; each distinct word is evaluated once."""
-    numbers, words = codes(column)
-    texts = [None, *map(tell, words)]
+    column = encoded(column).unify_dictionaries()
+    words = list(codes(column.slice(0, 1))[1])
+    texts = [*map(tell, words)]
+    if texts == words:
+        return column
     place = {word: number for number, word in enumerate(dict.fromkeys(word for word in texts if word is not None))}
-    places: Ints = np.array([-1 if word is None else place[word] for word in texts], dtype=np.int32)
+    places: Ints = np.array([-1, *(-1 if word is None else place[word] for word in texts)], dtype=np.int32)
     known = values_of(list(place)) if place else pa.nulls(0, pa.string())
-    return column_of_words(places[numbers], places[numbers] >= 0, known)
+    told = (places[codes(pa.chunked_array([chunk]))[0]] for chunk in column.chunks)
+    chunks = [column_of_words(numbers, numbers >= 0, known).chunk(0) for numbers in told]
+    return pa.chunked_array(chunks, pa.dictionary(pa.int32(), pa.string()))
 
 
 def scalar(value: str | int) -> pa.Scalar:

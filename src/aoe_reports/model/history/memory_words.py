@@ -6,7 +6,15 @@ from collections.abc import Mapping
 from typing import Final
 
 from aoe_reports.model.history.changes import MEMORY, PeakAttribution
-from aoe_reports.model.history.metrics import GROWTH, MEDIAN_PEAK, MIN_GROWTH, PEAK_ALLOCATED, PEAK_RESERVED
+from aoe_reports.model.history.metrics import (
+    GROWTH,
+    MEDIAN_PEAK,
+    MIN_GROWTH,
+    PEAK_ALLOCATED,
+    PEAK_PROCESS,
+    PEAK_RESERVED,
+    component_of,
+)
 from aoe_reports.model.shares import signed_percent
 from aoe_reports.model.texts import N_, Text, join, say
 from aoe_reports.model.topics.memory_words import owner_words, signed_size
@@ -19,6 +27,7 @@ _NAMES: Final[Mapping[str, str]] = N_(
     {
         PEAK_ALLOCATED: "peak memory of {model}",
         PEAK_RESERVED: "peak reserved memory of {model}",
+        PEAK_PROCESS: "peak memory of the process of {model}",
         MEDIAN_PEAK: "peak memory of the median rank of {model}",
         GROWTH: "memory growth of {model}",
     }
@@ -28,6 +37,8 @@ _NAMES: Final[Mapping[str, str]] = N_(
 def memory_series_name(metric: str | None, workload: str) -> Text:
     """What a series of memory is called."""
     model = workload.removesuffix(f"/{MEMORY}")
+    if metric is not None and (component := component_of(metric)) is not None:
+        return say("peak memory of {component} of {model}", component=component, model=model)
     return say(_NAMES.get(metric or "", "{metric} of {model}"), metric=metric, model=model)
 
 

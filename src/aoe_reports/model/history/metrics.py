@@ -21,7 +21,9 @@ TIME_UNIT = "ms"
 PEAK_ALLOCATED: Final = "peak_allocated_bytes"
 PEAK_RESERVED: Final = "peak_reserved_bytes"
 MEDIAN_PEAK: Final = "median_rank_peak_allocated_bytes"
+PEAK_PROCESS: Final = "peak_process_bytes"
 GROWTH: Final = "growth_bytes_per_step"
+_PEAK_COMPONENT = re.compile(r"peak_component_(?P<component>\w{1,64})_bytes", re.ASCII)
 BYTE_UNIT, GROWTH_UNIT = "bytes", "bytes/step"
 MIN_GROWTH = 4096
 """Bytes a step; a smaller growth is judged as this one. It takes a gigabyte in 240,000 steps."""
@@ -53,6 +55,19 @@ class Declaration:
 
 Declarations = tuple[Declaration, ...]
 """Those of a mapping file, in its order: the first that fits counts."""
+
+
+def peak_of_component(component: str) -> str | None:
+    """The metric that is the peak of a component of CANN; None where its name is none for a metric."""
+    metric = f"peak_component_{component}_bytes"
+    return metric if component_of(metric) == component else None
+
+
+def component_of(metric: str) -> str | None:
+    """The component whose peak a metric is."""
+    found = _PEAK_COMPONENT.fullmatch(metric)
+    return None if found is None else found["component"]
+
 
 _STATISTIC = r"(?:mean|avg|average|median|min|max|p\d{1,3}(?:_\d{1,3})?)"
 _LATENCY = (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Literal
@@ -66,18 +67,32 @@ class MemoryPicture:
     parts: tuple[OwnerBar, ...] = ()
 
 
-def curve_of(measure: Measure, at_ns: Ints, size_bytes: Ints, begin_ns: int, end_ns: int, most: int) -> MemoryCurve:
+def curve_of(
+    measure: Measure, blocks: Iterable[tuple[Ints, ...]], begin_ns: int, end_ns: int, most: int
+) -> MemoryCurve:
     """A curve of `most` columns of pixels, each with its first, least, greatest and last size, so that no peak is lost.
 
-    Times rise, from the begin of the picture to its end.
+    Blocks of (times, sizes) follow each other; times rise, from the begin of the picture to its end.
     """
-    if len(at_ns) > 4 * most:
-        edges = [begin_ns - (begin_ns - end_ns) * column // most for column in range(most + 1)]
-        bounds = np.unique(np.append(np.searchsorted(at_ns, edges), [0, len(at_ns)])).tolist()
-        chosen: set[int] = set()
-        for first, end in pairwise(bounds):
-            sizes = size_bytes[first:end]
-            chosen |= {first, first + int(sizes.argmin()), first + int(sizes.argmax()), end - 1}
-        places = np.array(sorted(chosen))
-        at_ns, size_bytes = at_ns[places], size_bytes[places]
+    parts, rows = [], 0
+    for at_ns, size_bytes in blocks:
+        rows += len(at_ns)
+        parts.append(
+            (at_ns, size_bytes) if len(at_ns) <= 4 * most else _thinned(at_ns, size_bytes, begin_ns, end_ns, most)
+        )
+    at_ns, size_bytes = map(np.concatenate, zip(*parts, strict=True))
+    if rows > 4 * most:
+        at_ns, size_bytes = _thinned(at_ns, size_bytes, begin_ns, end_ns, most)
     return MemoryCurve(measure, at_ns - begin_ns, size_bytes)
+
+
+def _thinned(at_ns: Ints, size_bytes: Ints, begin_ns: int, end_ns: int, most: int) -> tuple[Ints, Ints]:
+    """(times, sizes) that show in a picture."""
+    edges = [begin_ns - (begin_ns - end_ns) * column // most for column in range(most + 1)]
+    bounds = np.unique(np.append(np.searchsorted(at_ns, edges), [0, len(at_ns)])).tolist()
+    chosen: set[int] = set()
+    for first, end in pairwise(bounds):
+        sizes = size_bytes[first:end]
+        chosen |= {first, first + int(sizes.argmin()), first + int(sizes.argmax()), end - 1}
+    places = np.array(sorted(chosen))
+    return at_ns[places], size_bytes[places]

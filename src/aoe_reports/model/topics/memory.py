@@ -17,8 +17,9 @@ Measure = Literal["allocated", "reserved", "active"]
 MEASURES: Final[tuple[Measure, ...]] = get_args(Measure)
 """A peak is one of the first of these that is recorded."""
 Growing = Literal["leak", "grows", "filling cache", "warm-up"]
-NotJudged = Literal["no steps", "few steps", "no levels"]
-"""Why growth could not be judged: no step is known, too few are recorded, or nothing says how much was allocated or reserved in them."""
+NotJudged = Literal["no history", "no steps", "few steps", "no levels"]
+"""Why growth could not be judged: one state is all that is known, no step is known, too few are recorded, or nothing says how much was allocated or
+reserved in them."""
 
 
 @record
@@ -36,7 +37,7 @@ class FailedAllocation:
 class MemoryRecording:
     """What one file says of the memory of one device. Frames have the columns of `memory_event` and `memory_sample`.
 
-    Columns that the source cannot fill are null. capture_id, rank_id, device_id and source_id are left out: they are the same in all rows.
+    Columns that the source cannot fill are null. capture_id, rank_id, device_id, process_id and source_id are left out: they are the same in all rows.
     """
 
     rank_id: int | None
@@ -52,6 +53,12 @@ class MemoryRecording:
     """Reserved at the end of the recording, in blocks that hold nothing and that cannot be returned: only a snapshot says it."""
     has_clock: bool = True
     """False: the source has the order of what happened, and no time; its times are numbers of events, not ns."""
+    has_history: bool = True
+    """False: it is one state, and not what happened before: a snapshot without a history."""
+    graphs: pa.Table | None = None
+    """What a plan of the memory of graphs of static shapes holds, with the columns of static_op_mem."""
+    steps: tuple[tuple[int, int, int], ...] = ()
+    """Number, begin and end (ns, on its clock) of the steps that the source itself marks."""
     failed: tuple[FailedAllocation, ...] = ()
     findings: tuple[Finding, ...] = ()
 
@@ -173,10 +180,10 @@ class Fragmentation:
     """In use then: active where that is recorded, else allocated."""
     excess_bytes: int
     """By how much the most that was reserved exceeds the most that was in use: packing without gaps would save no more."""
-    in_vain_bytes: int
-    """Reserved while as much as was asked for was free already, in blocks too small or of another stream."""
-    in_vain: int
-    """How many times."""
+    reserved_by_fragmentation_bytes: int
+    """Reserved although as much as was requested was free, in blocks too small (external fragmentation) or of another stream."""
+    fragmentation_rises: int
+    """How many times that happened."""
     unusable_bytes: int | None
     """In blocks that hold nothing and cannot be returned, where the source says it."""
 
@@ -187,6 +194,8 @@ class DeviceMemory:
 
     rank_id: int | None
     device_id: int | None
+    process_id: int | None = None
+    """The process whose memory it is, where a source separates processes."""
     pools: tuple[PoolMemory, ...]
     pool: PoolMemory
     """The one of these whose peak is taken apart."""

@@ -71,7 +71,7 @@ def owner_words(owner: Held, by: Naming = "use", others: int = 0) -> Text | str:
         return kind_words(owner) or owner.kind
     name = (owner.module or owner.name) if by == "use" else owner.name
     if name is None:
-        return say("held since before the recording") if owner.since_before else UNKNOWN_OWNER
+        return say("allocated before the recording") if owner.since_before else UNKNOWN_OWNER
     words = say("{name} (before the recording)", name=name) if owner.since_before else name
     return say("{name} in {module}", name=words, module=owner.module) if by == "place" and owner.module else words
 

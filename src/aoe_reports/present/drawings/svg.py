@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from string import Template
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from aoe_reports.locale import html_tag
 from aoe_reports.model.pictures.memory import MemoryPicture
@@ -12,7 +12,7 @@ from aoe_reports.model.pictures.pipeline import PipelinePicture
 from aoe_reports.model.pictures.roofline import RooflinePicture
 from aoe_reports.model.pictures.stacks import StackPicture
 from aoe_reports.model.pictures.waterfall import WaterfallPicture
-from aoe_reports.model.texts import in_language, in_value, say
+from aoe_reports.model.texts import Language, Text, in_language, in_value, say
 from aoe_reports.present.drawings.memory import description_of_memory, draw_memory
 from aoe_reports.present.drawings.pipeline import description_of_pipeline, draw_pipeline
 from aoe_reports.present.drawings.roofline import description_of_roofline, draw_roofline, legend_of_roofline
@@ -20,8 +20,10 @@ from aoe_reports.present.drawings.stack import description_of_stacks, draw_stack
 from aoe_reports.present.drawings.step import WIDTH, Drawn, description_of, draw_step, legend_of, words
 from aoe_reports.present.drawings.waterfall import draw_waterfall, legend_of_waterfall
 from aoe_reports.present.style import Scheme, tokens
+from aoe_reports.present.values import plain
 
 if TYPE_CHECKING:
+    from aoe_reports.model.pictures import Picture
     from aoe_reports.present.forms import Shown
 
 
@@ -83,47 +85,84 @@ _STACKS_STYLE = """.flame-frame { fill: #e0a04f; } .flame-module { fill: #6c9fe3
   .flame-frame { fill: #b97f35; } .flame-module { fill: #5287d0; } .flame-operator { fill: #4a9d78; }
 }
 """
-_HEAD, _KEY, _MARGIN = 24, 150, 12
+_HEAD, _KEY, _KEYS, _MARGIN = 24, 150, 24, 12
 
 
 def render(shown: Shown) -> Iterator[str]:
-    """The picture of a step, or of a change of it, its legend below; what is said instead where there is none."""
-    language, picture = shown.language, shown.answer.picture
-    drawn, keys, style, about = Drawn("", 0, 0, 0), [], "", None
-    if picture is None:
-        title: str = say("no step here that can be drawn")
-    elif isinstance(picture, WaterfallPicture):
-        title, drawn = picture.title, draw_waterfall(picture, language)
-        keys = legend_of_waterfall(picture, language)
-    elif isinstance(picture, RooflinePicture):
-        title, drawn, about = picture.title, draw_roofline(picture, language), description_of_roofline(picture)
-        keys, style = legend_of_roofline(picture, language), _ROOFLINE_STYLE
-    elif isinstance(picture, StackPicture):
-        title, drawn, about = picture.title, draw_stacks(picture, language), description_of_stacks(picture)
-        keys, style = legend_of_stacks(language), _STACKS_STYLE
-    elif isinstance(picture, PipelinePicture):
-        title, drawn, about = picture.title, draw_pipeline(picture, language), description_of_pipeline()
-        style = _PIPELINE_STYLE
-    elif isinstance(picture, MemoryPicture):
-        title, drawn, about = picture.title, draw_memory(picture, language), description_of_memory(picture)
-        style = _MEMORY_STYLE
-    else:
-        title, drawn = description_of(picture), draw_step(picture, language)
-        keys = [(kind, in_language(say(word), language)) for kind, word in legend_of(picture)]
-    inner, height, label = drawn.inner, drawn.height, str(in_value(title, language))
-    described = "" if about is None else f"<title>{words(label)}</title><desc>{words(in_value(about, language))}</desc>"
-    legend = "".join(
-        f'<rect class="{kind}" x="{place * _KEY}" y="{height + 4}" width="12" height="12"/>'
-        f'<text class="tick" x="{place * _KEY + 18}" y="{height + 14}">{words(word)}</text>'
-        for place, (kind, word) in enumerate(keys)
-    )
-    across, down = WIDTH + 2 * _MARGIN, _HEAD + height + (24 if keys else 0) + 2 * _MARGIN
+    """All pictures of an answer below one another; what is said instead where there are none."""
+    yield svg_of(shown.answer.pictures, shown.language) + "\n"
+
+
+class _Sheet(NamedTuple):
+    """A picture that is drawn, with what is said of it; `keys` are (class, words) of its legend."""
+
+    title: Text | str
+    drawn: Drawn
+    keys: Sequence[tuple[str, str]] = ()
+    style: str = ""
+    about: Text | None = None
+
+
+def svg_of(pictures: Sequence[Picture], language: Language) -> str:
+    """Pictures below one another, each with its title and its legend."""
+    sheets = [_sheet(picture, language) for picture in pictures]
+    sheets = sheets or [_Sheet(say("nothing here that can be drawn"), Drawn("", 0, 0, 0))]
+    parts, top = [], 0
+    for sheet in sheets:
+        part = f'<text class="head" x="0" y="-8">{_words(sheet.title, language)}</text>\n{sheet.drawn.inner}{_legend(sheet)}'
+        parts.append(f'<g transform="translate(0 {top})">{part}</g>' if top else part)
+        top += _HEAD + sheet.drawn.height + (_KEYS if sheet.keys else 0) + _MARGIN
+    across, down = WIDTH + 2 * _MARGIN, top + _MARGIN
     size = (
-        f' width="{across}" height="{down}"' if isinstance(picture, StackPicture) else ""
+        f' width="{across}" height="{down}"' if any(isinstance(one, StackPicture) for one in pictures) else ""
     )  # names in it are to be read: a narrow screen scrolls
-    yield (
+    label = "; ".join(_words(sheet.title, language) for sheet in sheets)
+    about = " ".join(_words(sheet.about, language) for sheet in sheets if sheet.about is not None)
+    described = f"<title>{label}</title><desc>{about}</desc>" if about else ""
+    style = "".join(dict.fromkeys(sheet.style for sheet in sheets))
+    return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="{-_MARGIN} {-_HEAD - _MARGIN} {across} {down}"{size}'
-        f' role="img" xml:lang="{html_tag(language)}" aria-label="{words(label)}">{described}\n<style>{_STYLE}{style}</style>\n'
+        f' role="img" xml:lang="{html_tag(language)}" aria-label="{label}">{described}\n<style>{_STYLE}{style}</style>\n'
         f'<rect class="back" x="{-_MARGIN}" y="{-_HEAD - _MARGIN}" width="{across}" height="{down}"/>'
-        f'<text class="head" x="0" y="-8">{words(label)}</text>\n{inner}{legend}\n</svg>\n'
+        f"{''.join(parts)}\n</svg>"
+    )
+
+
+def description_in(picture: Picture, language: Language) -> str:
+    """What a picture shows, for those who do not see it."""
+    sheet = _sheet(picture, language)
+    said = [sheet.title, *([] if sheet.about is None else [sheet.about])]
+    return plain(": ".join(str(in_value(one, language)) for one in said))
+
+
+def _sheet(picture: Picture, language: Language) -> _Sheet:
+    if isinstance(picture, WaterfallPicture):
+        drawn, keys = draw_waterfall(picture, language), legend_of_waterfall(picture, language)
+        return _Sheet(picture.title, drawn, keys)
+    if isinstance(picture, RooflinePicture):
+        drawn, keys = draw_roofline(picture, language), legend_of_roofline(picture, language)
+        return _Sheet(picture.title, drawn, keys, _ROOFLINE_STYLE, description_of_roofline(picture))
+    if isinstance(picture, StackPicture):
+        drawn, keys = draw_stacks(picture, language), legend_of_stacks(language)
+        return _Sheet(picture.title, drawn, keys, _STACKS_STYLE, description_of_stacks(picture))
+    if isinstance(picture, PipelinePicture):
+        drawn = draw_pipeline(picture, language)
+        return _Sheet(picture.title, drawn, (), _PIPELINE_STYLE, description_of_pipeline())
+    if isinstance(picture, MemoryPicture):
+        drawn = draw_memory(picture, language)
+        return _Sheet(picture.title, drawn, (), _MEMORY_STYLE, description_of_memory(picture))
+    keys = [(kind, in_language(say(word), language)) for kind, word in legend_of(picture)]
+    return _Sheet(description_of(picture), draw_step(picture, language), keys)
+
+
+def _words(text: Text | str, language: Language) -> str:
+    return words(str(in_value(text, language)))
+
+
+def _legend(sheet: _Sheet) -> str:
+    y = sheet.drawn.height
+    return "".join(
+        f'<rect class="{kind}" x="{place * _KEY}" y="{y + 4}" width="12" height="12"/>'
+        f'<text class="tick" x="{place * _KEY + 18}" y="{y + 14}">{words(word)}</text>'
+        for place, (kind, word) in enumerate(sheet.keys)
     )

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 from aoe_reports.model.names import shorten_middle
-from aoe_reports.model.pictures.waterfall import BAR_WORDS, WaterfallBar, WaterfallPicture
+from aoe_reports.model.pictures.waterfall import BAR_WORDS, BarUnit, WaterfallBar, WaterfallPicture
+from aoe_reports.model.size_units import size_words
 from aoe_reports.model.texts import Language, Text, in_language, in_value, say
 from aoe_reports.model.time_units import difference_words, time_words
+from aoe_reports.model.topics.memory_words import signed_size
 from aoe_reports.present.drawings.step import BAR, ROW, TOP, WIDTH, Drawn, words
 
 _LABEL, _VALUE = 380, 110
-"""Pixels: of what a bar is called, of its time behind it."""
+"""Pixels: of what a bar is called, of its value after it."""
 _LABEL_CHARACTERS = 56
 ROOM = 0.08
 """So much of what the bars span is left free before the first: the axis does not begin at 0, or parts would not be seen."""
 
 
 def draw_waterfall(picture: WaterfallPicture, language: Language) -> Drawn:
-    """All bars, their times behind them; exact times in ns are in titles."""
+    """All bars, their values after them; exact ones are in titles."""
     begin, most = axis_of(picture)
     scale = (WIDTH - _LABEL - _VALUE) / max(most - begin, 1)
     axis = in_language(axis_words(picture), language)
@@ -24,38 +26,44 @@ def draw_waterfall(picture: WaterfallPicture, language: Language) -> Drawn:
     for row, bar in enumerate(picture.bars):
         y = TOP + ROW * row
         label = str(in_value(bar.label, language))
-        left = (max(min(bar.start_ns, bar.end_ns), begin) - begin) * scale
-        right = (max(bar.start_ns, bar.end_ns) - begin) * scale
-        exact = f"{bar.end_ns - bar.start_ns:+,}" if bar.kind != "whole" else f"{bar.end_ns:,}"
+        left = (max(min(bar.start, bar.end), begin) - begin) * scale
+        right = (max(bar.start, bar.end) - begin) * scale
+        exact = f"{bar.end - bar.start:+,}" if bar.kind != "whole" else f"{bar.end:,}"
         parts.append(
             f'<text class="tick" x="0" y="{y + BAR - 4}"><title>{words(label)}</title>{words(shorten_middle(label, _LABEL_CHARACTERS))}</text>'
             f'<rect class="{bar.kind}" x="{_LABEL + left:.2f}" y="{y}" width="{max(right - left, 1):.2f}" height="{BAR}">'
-            f"<title>{words(label)}: {exact} ns</title></rect>"
-            f'<text class="tick" x="{_LABEL + right + 6:.2f}" y="{y + BAR - 4}">{words(time_of(bar))}</text>'
+            f"<title>{words(label)}: {exact} {picture.unit}</title></rect>"
+            f'<text class="tick" x="{_LABEL + right + 6:.2f}" y="{y + BAR - 4}">{words(value_of(bar, picture.unit))}</text>'
         )
     return Drawn("".join(parts), TOP + ROW * len(picture.bars), len(picture.bars), len(picture.bars))
 
 
 def axis_of(picture: WaterfallPicture) -> tuple[int, int]:
-    """The times at which the axis begins and ends."""
-    levels = [level for bar in picture.bars for level in (bar.start_ns, bar.end_ns) if bar.kind != "whole" or level]
+    """The levels at which the axis begins and ends."""
+    levels = [level for bar in picture.bars for level in (bar.start, bar.end) if bar.kind != "whole" or level]
     least, most = min(levels, default=0), max(levels, default=1)
     return max(least - round(max(most - least, 1) * ROOM), 0), most
 
 
 def axis_words(picture: WaterfallPicture) -> Text:
     """Where the axis begins, in words."""
-    return say("bars begin at {time}", time=time_words(axis_of(picture)[0]))
+    begin = axis_of(picture)[0]
+    return say("bars begin at {time}", time=time_words(begin) if picture.unit == "ns" else size_words(begin))
 
 
 def legend_of_waterfall(picture: WaterfallPicture, language: Language) -> list[tuple[str, str]]:
     """(class, words) of each kind of bar that is drawn, in order."""
     drawn = {bar.kind for bar in picture.bars}
-    words = {**BAR_WORDS, "whole": picture.whole}
-    return [(kind, in_language(said, language)) for kind, said in words.items() if kind in drawn]
+    return [
+        (kind, in_language((picture.whole or said) if kind == "whole" else said, language))
+        for kind, said in BAR_WORDS[picture.unit].items()
+        if kind in drawn
+    ]
 
 
-def time_of(bar: WaterfallBar) -> str:
-    """The time behind a bar; that of a part has a sign."""
-    time_ns = bar.end_ns - bar.start_ns
-    return time_words(time_ns) if bar.kind == "whole" else difference_words(time_ns)
+def value_of(bar: WaterfallBar, unit: BarUnit) -> str:
+    """The value after a bar; that of a part has a sign."""
+    value = bar.end - bar.start
+    if bar.kind == "whole":
+        return time_words(value) if unit == "ns" else size_words(value)
+    return difference_words(value) if unit == "ns" else signed_size(value)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Sequence
+from dataclasses import replace
 from os.path import commonprefix
 from typing import TYPE_CHECKING, TypeVar
 
@@ -11,9 +12,9 @@ from aoe_reports.engine.question import Answer
 from aoe_reports.model.names import shorten_middle
 from aoe_reports.model.pictures.waterfall import WaterfallPicture
 from aoe_reports.model.rows import Field, fields_of
+from aoe_reports.model.size_units import size_unit
 from aoe_reports.model.texts import N_, Text, join, say
-from aoe_reports.model.time_units import time_words
-from aoe_reports.present.drawings.waterfall import time_of
+from aoe_reports.present.drawings.waterfall import axis_of, axis_words, value_of
 from aoe_reports.present.figures.fonts import BLUE, GREEN, GREY, ORANGE, RED, SKY
 from aoe_reports.present.figures.plot import Sheet, longest_of, place_of, unit_for, with_unit
 from aoe_reports.present.values import NONE
@@ -24,8 +25,8 @@ if TYPE_CHECKING:
     from aoe_reports.topics.device_time.hotspots import Hotspot
 
 T = TypeVar("T")
-_ROOM = 0.08
-"""The part of an axis that is left free beside bars, for words or for what lies before the first."""
+_ROOM = 0.2
+"""The part of an axis that is left free after bars, for words."""
 
 
 def largest_group(rows: Iterable[T], key: Callable[[T], Hashable], size: Callable[[T], float]) -> list[T]:
@@ -190,26 +191,34 @@ _BARS = {"whole": GREY, "longer": RED, "shorter": GREEN, "minor": GREY}
 
 
 def draw_explanation(answer: Answer, sheet: Sheet) -> None:
-    """A waterfall: the step before, each part from where the one before ended, the step after."""
-    picture = answer.picture
-    assert isinstance(picture, WaterfallPicture)
-    axes, bars = sheet.axes, picture.bars
-    levels = [level for bar in bars for level in (bar.start_ns, bar.end_ns) if bar.kind != "whole" or level]
-    least, most = min(levels, default=0), max(levels, default=1)
-    begin = max(least - _ROOM * (most - least), 0)
-    size, unit = unit_for(most)
-    sheet.grow(len(bars))
-    for place, bar in enumerate(bars):
-        low, high = max(min(bar.start_ns, bar.end_ns), begin), max(bar.start_ns, bar.end_ns)
+    """A waterfall for each picture: the step or the peak before, each part from where the one before ended, what it is after."""
+    pictures = [one for one in answer.pictures if isinstance(one, WaterfallPicture)]
+    every_axes = sheet.split([len(one.bars) for one in pictures])
+    described: list[Text] = []
+    for picture, axes in zip(pictures, every_axes, strict=True):
+        _draw_waterfall(picture, replace(sheet, axes=axes))
+        described += [say("{what}: {time}", what=bar.label, time=value_of(bar, picture.unit)) for bar in picture.bars]
+        if picture is not pictures[0]:
+            axes.set_title(sheet.words(picture.title), loc="left", fontsize=11)
+    first, *others = (picture.title for picture in pictures)
+    sheet.describe(first, (), [*others, *described])
+
+
+def _draw_waterfall(picture: WaterfallPicture, sheet: Sheet) -> None:
+    axes = sheet.axes
+    begin, most = axis_of(picture)
+    size, unit = unit_for(most) if picture.unit == "ns" else size_unit(most)
+    for place, bar in enumerate(picture.bars):
+        low, high = max(min(bar.start, bar.end), begin), max(bar.start, bar.end)
         hatch = "//" if bar.kind == "shorter" else None
         axes.barh(place, (high - low) / size, left=low / size, color=_BARS[bar.kind], hatch=hatch, edgecolor="white")
         axes.annotate(
-            time_of(bar),
+            value_of(bar, picture.unit),
             (high / size, place), xytext=(4, 0), textcoords="offset points", va="center",
         )  # fmt: skip
-    axes.set_xlim(begin / size, (most + 2 * _ROOM * (most - begin)) / size)
-    sheet.name_rows([bar.label for bar in bars])
-    note = say("bars begin at {time}", time=time_words(begin))
-    axes.set_xlabel(sheet.words(say("Time of a step ({unit}; {note})", unit=unit, note=note)))
-    described = [say("{what}: {time}", what=bar.label, time=time_of(bar)) for bar in bars]
-    sheet.describe(picture.title, (), described)
+    axes.set_xlim(begin / size, (most + _ROOM * (most - begin)) / size)
+    sheet.name_rows([bar.label for bar in picture.bars])
+    axes.set_xlabel(sheet.words(say(_AXES[picture.unit], unit=unit, note=axis_words(picture))))
+
+
+_AXES = N_({"ns": "Time of a step ({unit}; {note})", "bytes": "Peak memory ({unit}; {note})"})

@@ -36,7 +36,7 @@ _POINTS: dict[PointKind, tuple[str, str]] = {
 
 def draw_roofline(answer: Answer, sheet: Sheet) -> None:
     """FLOP/s over FLOP per byte of the device that computes longest; the larger a marker, the longer its operator takes."""
-    picture, axes = answer.picture, sheet.axes
+    picture, axes = next(iter(answer.pictures), None), sheet.axes
     if not isinstance(picture, RooflinePicture) or not picture.points:
         raise UsageError(say("no operator with known FLOPs is here"))
     sheet.plot.set_size_inches(9, 6)

@@ -22,7 +22,7 @@ _OTHERS: dict[PartKind, str] = {"others": GREY, "before": "#bbbbbb", "unexplaine
 
 def draw_memory(answer: Answer, sheet: Sheet) -> None:
     """The memory of the device with the highest peak: a line for each measure, and a bar whose parts add up to the peak."""
-    picture = answer.picture
+    (picture,) = answer.pictures
     assert isinstance(picture, MemoryPicture)
     sheet.axes.remove()
     sheet.plot.set_size_inches(9, 6)

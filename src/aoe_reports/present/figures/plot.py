@@ -71,6 +71,15 @@ class Sheet:
         """Set the height for a number of bars."""
         self.plot.set_size_inches(9, 1.8 + 0.32 * max(rows, 3))
 
+    def split(self, rows: Sequence[int]) -> list[Axes]:
+        """Axes below one another with so many bars each, in place of the one."""
+        self.grow(sum(rows))
+        if len(rows) == 1:
+            return [self.axes]
+        self.axes.remove()
+        self.plot.set_figheight(self.plot.get_figheight() + 0.8 * (len(rows) - 1))
+        return [*self.plot.subplots(len(rows), 1, height_ratios=rows)]
+
     def name_rows(self, labels: Sequence[object]) -> None:
         """Put names beside bars, the first on top."""
         self.axes.set_yticks(range(len(labels)), [self.label(label) for label in labels])

@@ -38,7 +38,7 @@ def plot(answer: Answer, *, top: int = 20, language: Language = "en") -> Plot:
     if painter is None:
         known = ", ".join(PAINTERS)
         raise UsageError(say("{command} has no plot; {known} have one", command=answer.command, known=known))
-    if not answer.rows:
+    if not answer.rows and not answer.pictures:
         why = [finding.as_text() for finding in answer.findings if finding.severity == "error"][:1]
         raise UsageError(join("; ", [say("{command} has no rows to plot", command=answer.command), *why]))
     with new_sheet(top, language) as sheet:

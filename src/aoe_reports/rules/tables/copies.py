@@ -9,7 +9,8 @@ import numpy as np
 import pyarrow as pa
 
 from aoe_reports.formats.csv.summary import START, TableData
-from aoe_reports.model.arrays.columns import Ints, Mask, integers
+from aoe_reports.formats.spilled_table import parts_of
+from aoe_reports.model.arrays.columns import Ints, Mask, distinct, integers
 from aoe_reports.model.texts import say
 from aoe_reports.rules.rules import DUPLICATE_ROW
 from aoe_reports.rules.tables.rows import findings_of_rows
@@ -98,14 +99,29 @@ def _copies(frame: pa.Table, names: Sequence[str]) -> Mask:
 
 def _rows_at_one_time(times: pa.ChunkedArray) -> Ints:
     """The rows whose time another row has, or that have none, in order."""
-    if _differing(times) is not None:
-        return np.zeros(0, dtype=np.int64)
+    tied = _tied_in_order(times)
+    if tied is not None:
+        return tied
     values, there = integers(times)
     order = np.argsort(values, kind="stable")
-    tied = values[order][1:] == values[order][:-1]
+    equal = values[order][1:] == values[order][:-1]
     is_suspect = ~there
-    is_suspect[order[1:][tied]] = is_suspect[order[:-1][tied]] = True
+    is_suspect[order[1:][equal]] = is_suspect[order[:-1][equal]] = True
     return np.flatnonzero(is_suspect)
+
+
+def _tied_in_order(times: pa.ChunkedArray) -> Ints | None:
+    """The rows whose time a row beside them has, in order; None where times do not rise, or one is missing."""
+    tied: list[Ints] = []
+    begin, last = 0, np.zeros(0, dtype=np.int64)
+    for part, there in map(integers, parts_of(times)):
+        values = np.concatenate([last, part])
+        if not there.all() or (values[1:] < values[:-1]).any():
+            return None
+        same = begin + np.flatnonzero(values[1:] == values[:-1])
+        tied += [same, same + 1]
+        begin, last = begin + len(values) - 1, values[-1:]
+    return distinct(np.concatenate(tied))
 
 
 _TIMES = (START, "allocation_ns")

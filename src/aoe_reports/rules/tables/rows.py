@@ -10,10 +10,11 @@ import pyarrow as pa
 from aoe_reports.formats.ascend.tables.op_summary import TASK_TYPES
 from aoe_reports.formats.csv.summary import TableData
 from aoe_reports.formats.rules import NEGATIVE_DURATION
+from aoe_reports.formats.spilled_table import leave_pages
 from aoe_reports.model.arrays.columns import Ints, Mask, codes, column_of, floats, holds_negative, integers
 from aoe_reports.model.findings import EXAMPLES_PER_RULE, Finding
 from aoe_reports.model.rules import TABLES, Rule
-from aoe_reports.model.texts import say
+from aoe_reports.model.texts import Text, say
 
 ROUNDING_NS = 10
 """Printed times carry binary noise and three decimals of a microsecond: sums of a few may be off by this much."""
@@ -56,17 +57,11 @@ def placed(data: TableData, message: str, row: int) -> str:
 def without_negative(data: TableData, name: str, header: str, column: int | None, *, needed: bool) -> TableData:
     """Nothing takes less than no time."""
     values = data.frame[name]
-    if pa.types.is_list(values.type) or not holds_negative(values):
+    if pa.types.is_list(values.type) or not _has_negative(values):
         return data
     numbers, there = integers(values)
     mask = there & (numbers < 0)
-    message = say(
-        "{header} is negative; the row is left out"
-        if needed
-        else "{header} is negative; the cell is empty in the table",
-        header=header,
-    )
-    findings = findings_of_rows(data, NEGATIVE_DURATION, message, mask, column)
+    findings = findings_of_rows(data, NEGATIVE_DURATION, _below_zero(header, needed=needed), mask, column)
     if needed:
         return data.keep(~mask, findings)
     place = data.frame.column_names.index(name)
@@ -74,26 +69,43 @@ def without_negative(data: TableData, name: str, header: str, column: int | None
     return data.with_frame(frame).with_findings(findings)
 
 
+def _below_zero(header: str, *, needed: bool) -> Text:
+    """That a cell is negative, and what becomes of it."""
+    effect = say("the row is left out" if needed else "the cell is empty in the table")
+    return say("{header} is negative; {effect}", header=header, effect=effect)
+
+
+def _has_negative(values: pa.ChunkedArray) -> bool:
+    found = holds_negative(values)
+    leave_pages()
+    return found
+
+
 NEGATIVE_VALUE = TABLES.rule(
-    "negative-value", "error", "a size, share, number or time stamp below 0; the cell is empty in the table"
+    "negative-value",
+    "error",
+    "a size, share, number or time stamp below 0; the cell is empty in the table, or the row is left out where it needs the value",
 )
 _NEVER_NEGATIVE = frozenset({"size", "share", "timestamp", "integer"})
 
 
 def without_negative_values(data: TableData) -> TableData:
-    """Sizes, shares, numbers of things and times of day: the cell is empty where one is below 0."""
+    """Sizes, shares, numbers of things and times of day: the cell is empty where one is below 0; without a needed one the row is left out."""
     for column in data.table.columns:
         if column.type not in _NEVER_NEGATIVE or column.field not in data.frame.column_names or column.name == "count":
             continue
         values = data.frame[column.field]
         is_number = not (pa.types.is_list(values.type) or pa.types.is_dictionary(values.type))
-        if not is_number or not holds_negative(values):
+        if not is_number or not _has_negative(values):
             continue
         numbers, there = floats(values) if pa.types.is_floating(values.type) else integers(values)
         mask = there & (numbers < 0)
         place = next((field.position + 1 for field in data.match.fields if field.name == column.field), None)
-        message = say("{header} is negative; the cell is empty in the table", header=column.headers[0])
+        message = _below_zero(column.headers[0], needed=column.needed)
         findings = findings_of_rows(data, NEGATIVE_VALUE, message, mask, place)
+        if column.needed:
+            data = data.keep(~mask, findings)
+            continue
         empty = column_of(np.where(mask, numbers.dtype.type(0), numbers), there & ~mask)
         at = data.frame.column_names.index(column.field)
         data = data.with_frame(data.frame.set_column(at, column.field, empty)).with_findings(findings)

@@ -211,7 +211,7 @@ def picture_of(change: StepChange) -> WaterfallPicture:
         reached += part.difference_ns
     title = say("Change per step by component") if change.of_step else say("Change of all compute tasks by operator")
     whole = say(WHOLE_WORDS["step" if change.of_step else "tasks"])
-    return WaterfallPicture(title, (*bars, WaterfallBar(say("after"), 0, change.after_ns, "whole")), whole)
+    return WaterfallPicture(title, (*bars, WaterfallBar(say("after"), 0, change.after_ns, "whole")), whole=whole)
 
 
 def name_of(change: StepChange, part: Part) -> Text | str:

@@ -475,7 +475,7 @@ _SCRIPT: Mapping[str, str] = N_(
         "after_bar": "after",
         "named_cause": "{name}: {cause}",
         **{f"whole_{kind}": words for kind, words in WHOLE_WORDS.items()},
-        **{f"bar_{kind}": words for kind, words in BAR_WORDS.items()},
+        **{f"bar_{kind}": words for kind, words in BAR_WORDS["ns"].items()},
         "all_ranks": "All ranks",
         "compare_op_type": "Operator types",
         "compare_op": "Operators",

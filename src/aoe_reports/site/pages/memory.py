@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from aoe_reports.history.series.metrics import metric_series_id
 from aoe_reports.history.site_facts import HeldMemory, RunMemory
-from aoe_reports.model.history.metrics import GROWTH, PEAK_ALLOCATED, PEAK_RESERVED
+from aoe_reports.model.history.metrics import GROWTH, PEAK_ALLOCATED, PEAK_PROCESS, PEAK_RESERVED
 from aoe_reports.model.pictures.memory import MAX_PARTS
 from aoe_reports.model.size_units import size_words
 from aoe_reports.model.texts import N_
@@ -108,7 +108,7 @@ def _words(colours: dict[str, str], text: Texts) -> dict[str, str]:
     """What each class of a bar is."""
     rest = {
         _OTHERS: text("other owners"),
-        _BEFORE: text("held since before the recording"),
+        _BEFORE: text("allocated before the recording"),
         _UNEXPLAINED: text("unexplained"),
     }
     return {kind: name for name, kind in colours.items()} | rest
@@ -122,7 +122,7 @@ def _legend(devices: Sequence[RunMemory], colours: dict[str, str], text: Texts) 
 def _columns(text: Texts) -> list[tuple[str, str]]:
     return [
         (text("Rank or device"), "text"), (text("Component"), "text"), (text("Peak allocated"), "number"),
-        (text("Peak reserved"), "number"), (text("Growth per step"), "number"),
+        (text("Peak reserved"), "number"), (text("Process, highest"), "number"), (text("Growth per step"), "number"),
     ]  # fmt: skip
 
 
@@ -132,6 +132,7 @@ def _row(memory: RunMemory, pages: frozenset[str], text: Texts) -> list[str]:
     values = (
         (PEAK_ALLOCATED, memory.allocated_bytes, ""),
         (PEAK_RESERVED, memory.reserved_bytes, ""),
+        (PEAK_PROCESS, memory.process_bytes, ""),
         (GROWTH, memory.growth_bytes_per_step, "" if rank is None else text(" (rank {rank})", rank=rank)),
     )
     return [

@@ -15,7 +15,7 @@ from aoe_reports.topics.memory.actions import DONE
 def _fragmentation(facts: Facts, thresholds: Thresholds) -> Iterator[Advice]:
     """What was reserved though enough was free, or cannot be returned; a pool that was larger once is no evidence."""
     found = None if facts.memory is None else facts.memory.fragmentation
-    if found is None or not (found.in_vain_bytes or found.unusable_bytes):
+    if found is None or not (found.reserved_by_fragmentation_bytes or found.unusable_bytes):
         return
     lost = found.excess_bytes if found.unusable_bytes is None else found.unusable_bytes
     if lost < thresholds.least_memory_share * found.reserved_bytes:
@@ -25,8 +25,8 @@ def _fragmentation(facts: Facts, thresholds: Thresholds) -> Iterator[Advice]:
         "in_use_bytes": found.used_bytes,
         "unusable_bytes": found.unusable_bytes,
         "excess_bytes": found.excess_bytes,
-        "reserved_in_vain_bytes": found.in_vain_bytes,
-        "times": found.in_vain,
+        "reserved_by_fragmentation_bytes": found.reserved_by_fragmentation_bytes,
+        "times": found.fragmentation_rises,
     }
     yield Advice("memory-fragmentation", evidence, say(DONE["reserved"]), None, size_bytes=lost)
 
@@ -56,7 +56,12 @@ def _leaks(facts: Facts, thresholds: Thresholds) -> Iterator[Advice]:
 def _repeated(facts: Facts, thresholds: Thresholds) -> Iterator[Advice]:
     """Equal allocations of every step, where the allocator does not serve them from what it has."""
     memory = facts.memory
-    if memory is None or not memory.repeated or memory.fragmentation is None or not memory.fragmentation.in_vain_bytes:
+    if (
+        memory is None
+        or not memory.repeated
+        or memory.fragmentation is None
+        or not memory.fragmentation.reserved_by_fragmentation_bytes
+    ):
         return
     text = say(
         "The same size is allocated and released in every step while the allocator takes new segments: allocate it once, before training, and write "

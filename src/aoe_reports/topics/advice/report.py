@@ -98,7 +98,8 @@ def sections_of(rows: Sequence[AdviceRow], headlines: Sequence[Headline], top: i
             Column("advice", "msprof message", "sentence"),
         )
         sections.append(Section("msprof's own advice (prof_rule)", grid=Grid(columns, stated)))
-    return [*sections, Section("How bounds are defined", [HOW])] if ours else sections
+    has_bounds = any(row.bound_us is not None for each in ours.values() for row in each)
+    return [*sections, Section("How bounds are defined", [HOW])] if has_bounds else sections
 
 
 def _of_run(devices: Sequence[Headline], ours: Sequence[AdviceRow], top: int) -> list[Section]:
@@ -267,7 +268,7 @@ EVIDENCE = frozenset(
         "usual mean", "usual shapes", "waited", "waited in call",
         # of memory
         "allocations", "at least", "at most", "at once", "component", "excess", "first step", "held", "in use", "largest owner", "last step", "of largest owner",
-        "per step", "reserved", "reserved in vain", "share of peak", "size", "times", "unusable",
+        "per step", "reserved", "reserved by fragmentation", "share of peak", "size", "times", "unusable",
     }
 )  # fmt: skip
 """Names of evidence as people read them."""

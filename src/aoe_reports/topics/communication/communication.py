@@ -332,21 +332,21 @@ class CommunicationOfRuns(Question[CommunicationOptions, "Communication"]):
             shown = {place: one for place, one in run.unusual.items() if asked.options.rank in {None, place[0]}}
             note_unusual_of_run(label, shown, asked.notes)
             asked.notes.add(_add_run(run, label, asked.options, tables))
-        picture = None
+        pictures = []
         if asked.options.pipeline:
             found = {label: pipeline_step(run.stages) for label, run in runs.values()}
             asked.notes.add(pipeline_waits(found))
-            picture = pipeline_picture(found.values())
+            pictures = [pipeline_picture(found.values())]
         return Finished(
             tables=_tables(tables, asked.context.segments),
             run_above=True,
             headline=headline_of(tables.rows["rows"]),
-            picture=picture,
+            pictures=pictures,
         )
 
     def is_answered(self, finished: Finished) -> bool:
         """Whether there are operators, links, tails, what runs beside communication or a pipeline: a bank alone contains no communication."""
-        return (isinstance(finished.picture, PipelinePicture) and bool(finished.picture.lanes)) or any(
+        return any(isinstance(one, PipelinePicture) and one.lanes for one in finished.pictures) or any(
             table.rows
             for table in finished.tables
             if table.key in {"rows", "links", "tails", "contentions", "gradients"}

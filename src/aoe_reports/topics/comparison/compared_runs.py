@@ -124,7 +124,7 @@ def read_side(unit: RunUnit, wanted: CompareOptions, notes: Notes) -> ComparedRu
 
 def with_memory_only(run: ComparedRun, notes: Notes) -> ComparedRun | None:
     """A run whose memory alone is compared; None where there is nothing, or more than one recording of a device."""
-    places = Counter((device.rank_id, device.device_id) for device in run.memory)
+    places = Counter((device.rank_id, device.device_id, device.process_id) for device in run.memory)
     if places and max(places.values()) == 1:
         return run
     several = say("several recordings of the memory of one device here; name one of them")

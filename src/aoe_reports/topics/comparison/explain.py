@@ -118,7 +118,7 @@ class Explain(Question[ExplainOptions, "ExplainedRun | None"]):
         ("rows", ChangePart), ("steps", ExplainedStep), ("conditions", Condition), ("memory", PeakPart),
         ("memory_peaks", MemoryPeak),
     )  # fmt: skip
-    form_help = "Output format; csv omits steps, conditions and memory, svg is a picture of the largest change."
+    form_help = "Output format; csv omits steps, conditions and memory, svg draws the largest change of a step and that of the highest peak of memory."
     has_picture = True
     arguments = (
         Argument(name="baseline", help="Baseline: one run.", many=False),
@@ -147,7 +147,7 @@ class Explain(Question[ExplainOptions, "ExplainedRun | None"]):
         """The candidate against the baseline, device by device."""
         from aoe_reports.topics.comparison.explain_words import headline_of, picture_of, sections_of
         from aoe_reports.topics.comparison.explained_runs import tell_waits
-        from aoe_reports.topics.comparison.memory_words import memory_sections, with_memory
+        from aoe_reports.topics.comparison.memory_words import memory_sections, picture_of_memory, with_memory
 
         findings, runs = asked.notes.findings, {unit.path: run for unit, run in parts}
         sides = [run for path in asked.inputs if (run := runs.get(path)) is not None]
@@ -181,7 +181,7 @@ class Explain(Question[ExplainOptions, "ExplainedRun | None"]):
             ),
             headline=with_memory(headline_of(steps, rows), memory),
             sections=[*sections_of(steps, rows, conditions), *memory_sections(memory)],
-            picture=picture_of(steps, rows),
+            pictures=[one for one in (picture_of(steps, rows), picture_of_memory(memory)) if one is not None],
         )
 
 

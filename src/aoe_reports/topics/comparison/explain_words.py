@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from aoe_reports.model.history.causes import reason_words
-from aoe_reports.model.pictures.waterfall import BarKind, WaterfallBar, WaterfallPicture
+from aoe_reports.model.pictures.waterfall import WaterfallPicture, bars_of
 from aoe_reports.model.report import Grid, Section
 from aoe_reports.model.rows import as_mapping, columns_of, telling_columns
 from aoe_reports.model.shares import change_words
@@ -37,19 +37,14 @@ def headline_of(steps: Sequence[ExplainedStep], rows: Sequence[ChangePart]) -> s
 
 
 def picture_of(steps: Sequence[ExplainedStep], rows: Sequence[ChangePart]) -> WaterfallPicture | None:
-    """The waterfall of the step that changed most."""
+    """The waterfall of the step that changed most; None where nothing changed."""
     most = _largest_change(steps)
-    if most is None:
+    parts = [(_label(row), row.difference_ns) for row in rows if most is not None and _whose(row) == _whose(most)]
+    if most is None or not parts:
         return None
-    bars = [WaterfallBar(say("before"), 0, most.before_ns, "whole")]
-    for row in rows:
-        if _whose(row) == _whose(most):
-            kind: BarKind = "longer" if row.difference_ns > 0 else "shorter"
-            bars.append(WaterfallBar(_label(row), row.reached_ns - row.difference_ns, row.reached_ns, kind))
     rank = "" if most.rank_id is None else say(" on rank {rank}", rank=most.rank_id)
     return WaterfallPicture(
-        say("A step{rank}: {change}", rank=rank, change=_change(most)),
-        (*bars, WaterfallBar(say("after"), 0, most.after_ns, "whole")),
+        say("A step{rank}: {change}", rank=rank, change=_change(most)), bars_of(most.before_ns, parts)
     )
 
 

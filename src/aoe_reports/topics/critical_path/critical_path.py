@@ -139,6 +139,7 @@ class CriticalPath(Question[CriticalPathOptions, CapturePaths]):
             "Gain: how much shorter the step is if each task of the operator is shortened by {percent}%.",
             percent=asked.options.shorten,
         )
+        drawn = longest_median([picture for _, found in parts for picture in found.pictures])
         return Finished(
             tables=(
                 Rows(type=CriticalPathRow, rows=paths, of_runs=True),
@@ -155,7 +156,7 @@ class CriticalPath(Question[CriticalPathOptions, CapturePaths]):
                 ),
             ),
             headline=_headline(paths, operators, asked.options.shorten),
-            picture=longest_median([picture for _, found in parts for picture in found.pictures]),
+            pictures=[] if drawn is None else [drawn],
         )
 
 

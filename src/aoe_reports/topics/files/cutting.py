@@ -12,7 +12,14 @@ from pathlib import Path
 from typing import TypeVar
 
 from aoe_reports.engine.ask import Progress, no_progress
-from aoe_reports.engine.captures import in_short, nothing_measured, read_file, read_steps_noting, timeline_tells_steps
+from aoe_reports.engine.captures import (
+    in_short,
+    nothing_measured,
+    ranges_at_a_glance,
+    read_file,
+    read_steps_noting,
+    timeline_tells_steps,
+)
 from aoe_reports.engine.fleet.executors import threads_of_unit
 from aoe_reports.engine.question import Notes, exit_code_of
 from aoe_reports.engine.rules import NOTHING_MEASURED
@@ -25,7 +32,7 @@ from aoe_reports.formats.sources.expand import expanded
 from aoe_reports.formats.sources.found import FoundFile
 from aoe_reports.formats.trace.cutting.beside import Processes, Renamed, as_line, mark_of, name_of
 from aoe_reports.formats.trace.cutting.cut import Cut
-from aoe_reports.formats.trace.cutting.survey import Range, Survey, ranges_at_a_glance, survey
+from aoe_reports.formats.trace.cutting.survey import Range, Survey, survey
 from aoe_reports.formats.trace.cutting.texts import TextReading
 from aoe_reports.formats.vendor import vendor_of
 from aoe_reports.model.errors import UsageError
@@ -68,11 +75,7 @@ def steps_of(files: Sequence[FoundFile], number: int) -> dict[int, tuple[int, in
 
     A look at all events is taken only where a glance does not show the step.
     """
-    ranges: list[Range] = []
-    for file in files:
-        with expanded(file) as (path, wrong):
-            ranges += ranges_at_a_glance(path, STEP_RANGE) if wrong is None else []
-    steps = _steps_in(ranges)
+    steps = _steps_in([one for file in files for one in ranges_at_a_glance(file, STEP_RANGE)])
     return steps if number in steps else _steps_in(survey_of(files)[0].ranges)
 
 

@@ -122,7 +122,7 @@ class Stacks(Question[StacksOptions, "list[TreeOfRank]"]):
                 ),
             ),
             headline=headline_of(rows),
-            picture=picture_of(trees),
+            pictures=[picture_of(trees)],
         )
 
 

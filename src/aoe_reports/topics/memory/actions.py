@@ -8,21 +8,21 @@ from aoe_reports.model.by_key import lists_by_key
 from aoe_reports.model.size_units import size_words
 from aoe_reports.model.texts import N_, say
 from aoe_reports.model.topics.memory_words import UNKNOWN_OWNER
-from aoe_reports.topics.memory.memory_rows import ActionRow, DeviceRow, GrowthRow, OwnerRow, device_words, where
+from aoe_reports.topics.memory.row_classes import ActionRow, DeviceRow, GrowthRow, OwnerRow, device_words, where
 
 MAX_ACTIONS = 3
 """So many of a run are listed."""
 DONE = N_(
     {
-        "leak": "Look for results that are kept with their graph (append loss.item() or loss.detach() to a list, not loss), for hooks and caches "
+        "leak": "Look for results that are kept with their graph (append loss.item() or loss.detach() to a list, not loss), and for hooks and caches "
         "without a limit",
-        "before": "These are weights, gradients, states of the optimizer or caches: shard or offload them (ZeRO, FSDP), make the KV cache smaller. Record "
-        "from the start of the process to see who allocated it",
-        "owners": "Recompute activations, split the batch or the sequence, or use a fused operator; the column Where has the places",
-        "reserved": "Set PYTORCH_NPU_ALLOC_CONF=expandable_segments:True, so that segments grow instead of new ones being taken; it excludes "
-        "max_split_size_mb and garbage_collection_threshold. Fewer different sizes (padding, buckets) help, too",
-        "process": "Communication buffers, the runtime and other components of CANN hold it: a smaller HCCL_BUFFSIZE, fewer process groups",
-        "device": "Another process is on this device: see npu-smi info",
+        "before": "Usually weights, gradients, optimizer states or caches: shard or offload them (ZeRO, FSDP), or make the KV cache smaller. Record "
+        "from the start of the process to see who allocated them",
+        "owners": "Recompute activations, split the batch or the sequence, or use a fused operator; the column Where shows where",
+        "reserved": "Set PYTORCH_NPU_ALLOC_CONF=expandable_segments:True, so that segments grow and fewer new ones are needed; it cannot be combined with "
+        "max_split_size_mb or garbage_collection_threshold. Fewer distinct sizes (padding, buckets) also help",
+        "process": "Communication buffers, the runtime and other components of CANN hold it: set a smaller HCCL_BUFFSIZE, or use fewer process groups",
+        "device": "Another process uses this device: see npu-smi info",
     }
 )
 """What is usually done, by what was seen."""
@@ -113,7 +113,9 @@ def _of_reserve(device: DeviceRow) -> Iterator[ActionRow]:
     reserved, excess = device.highest_reserved_bytes, device.excess_bytes or 0
     if reserved is not None and excess >= _MUCH * reserved and excess:
         seen = say(
-            "{size} of {reserved} that was reserved was never used",
+            "{size} of the {reserved} reserved was not in use"
+            if device.growth_not_judged == "no history"
+            else "{size} of the {reserved} reserved was never used",
             size=size_words(excess),
             reserved=size_words(reserved),
         )
@@ -121,7 +123,7 @@ def _of_reserve(device: DeviceRow) -> Iterator[ActionRow]:
     process, whole = device.process_bytes, device.device_bytes
     if process is not None and reserved is not None and (beside := process - reserved) >= _MUCH * process > 0:
         seen = say(
-            "The process held {size} beside what its allocators reserved",
+            "The process held {size} beyond what its allocators reserved",
             size=size_words(beside),
         )
         yield _action(device, "process", beside, seen)

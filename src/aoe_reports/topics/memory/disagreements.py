@@ -10,7 +10,8 @@ import pyarrow as pa
 
 from aoe_reports.engine.memory import recordings_of_form
 from aoe_reports.formats.capture import Capture
-from aoe_reports.model.arrays.columns import coded_in, codes, exact_sum, integers
+from aoe_reports.formats.spilled_table import blocks_of
+from aoe_reports.model.arrays.columns import exact_sum, integers, words_in
 from aoe_reports.model.errors import ReadError
 from aoe_reports.model.findings import Finding
 from aoe_reports.model.size_units import exact_size
@@ -41,12 +42,13 @@ def disagreements_between(recordings: Sequence[MemoryRecording], every: Sequence
 
 def _highest_beside(events: pa.Table, samples: Samples) -> int:
     """The highest sum beside allocations of a component while it was sampled; 0 where there is none."""
-    mine = coded_in(codes(events["component"]), {samples.component})
-    highest = 0
-    for when, time in MOMENTS:
-        (times, timed), (sums, known) = integers(events[time]), integers(events[f"{when}_allocated_bytes"])
-        inside = mine & timed & known & (times >= samples.times[0]) & (times <= samples.times[-1])
-        highest = max(highest, int(sums[inside].max(initial=0)))
+    first, last, highest = samples.first_ns, samples.last_ns, 0
+    for block in blocks_of(events):
+        mine = words_in(block["component"], {samples.component})
+        for when, time in MOMENTS:
+            (times, timed), (sums, known) = integers(block[time]), integers(block[f"{when}_allocated_bytes"])
+            inside = mine & timed & known & (times >= first) & (times <= last)
+            highest = max(highest, int(sums[inside].max(initial=0)))
     return highest
 
 

@@ -11,18 +11,17 @@ from types import MappingProxyType
 from typing import cast, get_args
 
 import numpy as np
+import pyarrow as pa
 
 from aoe_reports.model.arrays.columns import (
     Ints,
-    Mask,
     codes,
     distinct,
     distinct_rows,
     exact_sum,
     exact_sums_by,
-    keep_where,
+    integers,
 )
-from aoe_reports.model.arrays.memory import give_back
 from aoe_reports.model.topics.memory import (
     MEASURES,
     DeviceMemory,
@@ -61,6 +60,9 @@ class DevicePeak:
     rank_id: int | None
     device_id: int | None
     unusable_bytes: int | None
+    has_history: bool
+    marked: StepTimes
+    """The steps that its recordings themselves mark."""
     every: Sequence[Samples]
     pool: Samples
     level: Level
@@ -82,6 +84,8 @@ class DevicePeak:
             recordings[0].rank_id,
             recordings[0].device_id,
             max(unusable, default=None),
+            all(one.has_history for one in recordings),
+            StepTimes({StepSpan(*step) for one in recordings for step in one.steps}),
             every,
             pool,
             level,
@@ -94,6 +98,10 @@ class DevicePeak:
         level = self.pool.within(span).highest(self.pool.measure, StepTimes(()))
         return None if level is None else replace(self, level=level)
 
+    def known_steps(self, steps: StepTimes) -> StepTimes:
+        """Steps that are known otherwise, else those that its recordings mark."""
+        return steps if steps.spans else self.marked
+
     @property
     def at_ns(self) -> int:
         """When it is."""
@@ -102,14 +110,14 @@ class DevicePeak:
     @property
     def allocated_ns(self) -> Ints:
         """When what is alive at the peak was allocated, each time once, as far as that was recorded."""
-        times = distinct(self.allocations.begins[self.allocations.alive_at(self.at_ns)])
+        times = distinct(integers(self.allocations.alive_at(self.at_ns)["begin_ns"])[0])
         return times[times > BEFORE_AND_AFTER[0]]
 
     def memory(
         self, steps: StepTimes, running: Sequence[str] = (), modules: Mapping[int, str] = MappingProxyType({})
     ) -> DeviceMemory:
         """The memory of the device; `modules` says in which module the program was at some times of allocation."""
-        pool, every = self.pool, self.every
+        pool, every, steps = self.pool, self.every, self.known_steps(steps)
         pools = [_pool(samples, steps) for samples in every]
         peak = replace(self.level, step=steps.at(self.at_ns))
         owners: tuple[Owner, ...] = ()
@@ -119,12 +127,9 @@ class DevicePeak:
             owners = owners_at(peak, balance.held_before, self.allocations, modules)
             explained = balance.explained
         process = next((one for one in every if one.scope == "process" and one.has("reserved")), None)
-        events, samples = self.allocations.frame, pool.frame()
-        spans = steps_within([one.bounds for one in steps.spans], int(pool.times[0]), int(pool.times[-1]))
-        churn, repeated = churn_of(events, spans)
-        growth = growth_of(events, samples, spans, pool.component)
-        del events, samples
-        give_back()
+        spans = steps_within([one.bounds for one in steps.spans], pool.first_ns, pool.last_ns)
+        churn, repeated = churn_of(self.allocations.frame, spans)
+        growth = growth_of(self.allocations.frame, pool.rows, spans, pool.component)
         return DeviceMemory(
             rank_id=self.rank_id,
             device_id=self.device_id,
@@ -139,10 +144,10 @@ class DevicePeak:
             unusable_bytes=self.unusable_bytes,
             explained=explained,
             growth=(*growth.rows, *growth_beside(pool, growth.rows, every, spans)),
-            growth_not_judged=growth.not_judged,
+            growth_not_judged=growth.not_judged if self.has_history else "no history",
             churn=churn,
             repeated=repeated,
-            fragmentation=fragmentation_of(one_allocator(every, pool).frame(), self.unusable_bytes),
+            fragmentation=fragmentation_of(one_allocator(every, pool).rows, self.unusable_bytes),
             process=None if process is None else process.highest("reserved", steps),
             process_parts=() if process is None else parts_of_process(process, every, steps),
         )
@@ -157,9 +162,9 @@ def device_memory(recordings: Sequence[MemoryRecording], steps: StepTimes) -> De
 def owners_at(peak: Level, before: int, allocations: Allocations, modules: Mapping[int, str]) -> tuple[Owner, ...]:
     """Who holds a peak, the largest first; their sizes add up to it exactly. `before` is what was held since before the recording."""
     alive = allocations.alive_at(peak.at_ns)
-    owners = _grouped(allocations, alive, modules)
+    owners = _grouped(alive, modules)
     late = allocations.counted_late(peak.at_ns)
-    rest = peak.size_bytes - exact_sum(allocations.sizes[alive]) - before - sum(late.values())
+    rest = peak.size_bytes - exact_sum(integers(alive["size_bytes"])[0]) - before - sum(late.values())
     if before:
         owners.append(_not_allocated(None, before, since_before=True))
     owners.sort(key=lambda owner: (-owner.size_bytes, owner.name or "", owner.module or "", owner.kind or ""))
@@ -216,10 +221,10 @@ def _not_allocated(name: str | None, size: int, *, since_before: bool) -> Owner:
     )
 
 
-def _grouped(allocations: Allocations, alive: Mask, modules: Mapping[int, str]) -> list[Owner]:
+def _grouped(alive: pa.Table, modules: Mapping[int, str]) -> list[Owner]:
     """Allocations by owner, kind and place: the stack that allocated them, else the module in which the program was then."""
-    frame = allocations.frame.select(["owner", "kind", "location"]).filter(keep_where(alive))
-    sizes, begins = allocations.sizes[alive], allocations.begins[alive]
+    frame = alive.select(["owner", "kind", "location"])
+    sizes, begins = (integers(alive[name])[0] for name in ("size_bytes", "begin_ns"))
     (owner, names), (kind, kinds), (location, locations) = (codes(frame[name]) for name in frame.column_names)
     every = [*locations, *sorted(set(modules.values()))]
     place_of = {word: number for number, word in enumerate(every, start=1)}
@@ -256,7 +261,7 @@ def _pool(samples: Samples, steps: StepTimes) -> PoolMemory:
         component=samples.component,
         source=samples.source,
         **{what: samples.highest(what, steps) for what in MEASURES},
-        first_ns=int(samples.times[0]),
-        last_ns=int(samples.times[-1]),
-        samples=len(samples.times),
+        first_ns=samples.first_ns,
+        last_ns=samples.last_ns,
+        samples=len(samples),
     )

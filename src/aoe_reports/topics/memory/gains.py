@@ -12,7 +12,6 @@ from aoe_reports.model.arrays.columns import Floats, Ints
 from aoe_reports.model.topics.memory import Growing
 from aoe_reports.stats.bootstrap import times_drawn, widened_percentiles
 from aoe_reports.stats.sample import sample_std
-from aoe_reports.stats.trend import trend_score
 from aoe_reports.stats.two_sides import student
 
 MIN_STEPS = 5
@@ -25,9 +24,8 @@ REGULAR = 1.5
 """A leak keeps its pace: no pause is longer than this times the usual one, and half a step."""
 MIN_IRREGULAR, MIN_SHARE, STEADY = 8, 0.5, 0.8
 """A leak without a pace: in at least so many steps, in half of all, and in the later half in at least this part of those of the earlier half."""
-SLOWER, FALLING, FALLING_Z = 0.5, 0.8, -2.0
-"""Growth slows if its later gains are less than half of the earlier ones; or less than FALLING of them, and gains fall by the score of Mann and
-Kendall's test: at most one series in 40 does so by chance, of five values one in 120."""
+SLOWER = 0.5
+"""Growth slows if its later gains are less than half of the earlier ones."""
 AT_REST = 2.0
 """Growth has come to rest if nothing was gained for so many times the longest pause before."""
 NOISE, NOISY = 3.0, 0.9
@@ -210,7 +208,7 @@ def _lasts(times: Ints, count: int) -> bool:
 def _is_slowing(sizes: Ints | Floats) -> bool:
     half = len(sizes) // 2
     earlier, later = float(sizes[:half].mean()), float(sizes[-half:].mean())
-    return later < SLOWER * earlier or (later < FALLING * earlier and trend_score(sizes) < FALLING_Z)
+    return later < SLOWER * earlier
 
 
 def _is_at_rest(sizes: Ints) -> bool:

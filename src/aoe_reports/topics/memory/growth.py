@@ -11,11 +11,12 @@ from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
-from aoe_reports.model.arrays.columns import Dictionary, Ints, codes, integers, places_by
+from aoe_reports.formats.spilled_table import blocks_of, ends_of, in_order
+from aoe_reports.model.arrays.columns import Dictionary, Ints, codes, distinct_rows, integers, places_by, sums_by
 from aoe_reports.model.topics.memory import Growth, Measure, NotJudged
 from aoe_reports.topics.memory.gains import MIN_STEPS, Gains, Pace, lasting_rises
+from aoe_reports.topics.memory.samples import known_in, with_one_dictionary
 
 Steps = Sequence[tuple[int, int, int]]
 """(number, start, end) of each, in ns."""
@@ -42,6 +43,7 @@ def growth_of(events: pa.Table, samples: pa.Table, steps: Steps, component: str 
     Events and samples are those of the pool, as MEMORY_EVENT and MEMORY_SAMPLE; steps are on their clock, and only those are judged that lie within
     the recording.
     """
+    samples = in_order(samples, "sampled_ns")
     recorded_at = _recorded_at(events, samples)
     if not steps or recorded_at is None:
         return JudgedGrowth(not_judged="no levels" if steps else "no steps")
@@ -52,7 +54,7 @@ def growth_of(events: pa.Table, samples: pa.Table, steps: Steps, component: str 
     lasting = _lasting(events, bounds)
     recorded = _floors(samples, "allocated_bytes", steps)
     levels = lasting.levels(slice(None)) if recorded is None else recorded
-    size = max(int(levels.max(initial=0)), pc.max(samples["allocated_bytes"]).as_py() or 0)
+    size = max(int(levels.max(initial=0)), (ends_of(samples["allocated_bytes"]) or (0, 0))[1])
     rises = lasting_rises(levels, lasting.unsure(slice(None)))
     pool = rises.paces(size)
 
@@ -107,8 +109,7 @@ def _rows(
 def _recorded_at(events: pa.Table, samples: pa.Table) -> tuple[int, int] | None:
     """(first, last time of a recording); that of allocations only where nothing is sampled. None where nothing is recorded."""
     columns = [samples["sampled_ns"]] if samples.num_rows else [events["allocated_ns"], events["released_ns"]]
-    ends = [pc.min_max(column).as_py() for column in columns]
-    times = [end[side] for end in ends for side in ("min", "max") if end[side] is not None]
+    times = [time for column in columns for time in ends_of(column) or ()]
     return (min(times), max(times)) if times else None
 
 
@@ -163,38 +164,44 @@ class _Lasting:
 
 
 def _lasting(events: pa.Table, bounds: Ints) -> _Lasting:
-    """Those that are allocated before the last bound."""
-    times, is_known = integers(events["allocated_ns"])
-    first = np.where(is_known, np.searchsorted(bounds, times, side="right"), 0)
-    times, is_known = integers(events["released_ns"])
-    end = np.where(is_known, np.searchsorted(bounds, times, side="right"), len(bounds))
-    lasts = np.flatnonzero(end > first)
-    owners, names = codes(events["owner"])
-    sizes, _ = integers(events["size_bytes"])
-    return _Lasting(owners[lasts], names, sizes[lasts], first[lasts], end[lasts], len(bounds))
+    """Those that are allocated before the last bound; alike ones as one."""
+    events = with_one_dictionary(events.select(["owner", "allocated_ns", "released_ns", "size_bytes"]), "owner")
+    parts: list[tuple[Ints, ...]] = []
+    names = Dictionary(pa.nulls(0, pa.string()))
+    for block in blocks_of(events):
+        times, is_known = integers(block["allocated_ns"])
+        first = np.where(is_known, np.searchsorted(bounds, times, side="right"), 0)
+        times, is_known = integers(block["released_ns"])
+        end = np.where(is_known, np.searchsorted(bounds, times, side="right"), len(bounds))
+        lasts = np.flatnonzero(end > first)
+        owners, names = codes(block["owner"])
+        sizes, _ = integers(block["size_bytes"])
+        parts.append(_alike(owners[lasts], first[lasts], end[lasts], sizes[lasts]))
+    owners, first, end, sizes = _alike(*map(np.concatenate, zip(*parts, strict=True)))
+    return _Lasting(owners, names, sizes, first, end, len(bounds))
+
+
+def _alike(owners: Ints, first: Ints, end: Ints, sizes: Ints) -> tuple[Ints, ...]:
+    """Owners and times, each combination once, with the sum of the sizes."""
+    keys, places = distinct_rows(owners, first, end)
+    return *keys, sums_by(places, sizes, len(keys[0]))
 
 
 def _floors(samples: pa.Table, column: str, steps: Steps) -> Ints | None:
-    """Least value in each step, from that at its start on: what is held for part of a step only is not in it. None where nothing is recorded."""
-    times, values = in_time(samples, column)
-    if not len(times):
-        return None
+    """Least value in each step, from that at its start on: what is held for part of a step only is not in it. None where nothing is recorded.
+
+    Samples are in the order of time. At the start of a step the last value until then counts, or the first of all.
+    """
     _, starts, ends = np.asarray(steps, dtype=np.int64).T
-    first = np.maximum(np.searchsorted(times, starts, side="right") - 1, 0)
-    last = np.maximum(np.searchsorted(times, ends), first + 1)
-    return np.asarray([values[begin:end].min() for begin, end in zip(first, last, strict=True)], dtype=np.int64)
-
-
-def in_time(samples: pa.Table, *columns: str) -> tuple[Ints, ...]:
-    """(times, values of some columns) where all of them are recorded, in the order of time; no copies where that is so in the samples."""
-    read = [integers(samples[name]) for name in ("sampled_ns", *columns)]
-    arrays, known = [values for values, _ in read], np.logical_and.reduce([known for _, known in read])
-    if not known.all():
-        arrays = [values[known] for values in arrays]
-    if (arrays[0][1:] < arrays[0][:-1]).any():
-        order = np.argsort(arrays[0], kind="stable")
-        arrays = [values[order] for values in arrays]
-    return tuple(arrays)
+    at_start: Ints | None = None
+    least = np.full(len(steps), np.iinfo(np.int64).max)
+    for times, values in known_in(samples, column):
+        at_start = np.full(len(steps), values[0]) if at_start is None else at_start
+        first, last = np.searchsorted(times, starts, side="right"), np.searchsorted(times, ends)
+        at_start[first > 0] = values[first[first > 0] - 1]
+        for step in np.flatnonzero(last > first).tolist():
+            least[step] = min(least[step], values[first[step] : last[step]].min())
+    return None if at_start is None else np.minimum(at_start, least)
 
 
 def _of_owner(lasting: _Lasting, places: Ints, size: int) -> tuple[Gains, list[Pace]]:

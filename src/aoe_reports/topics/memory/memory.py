@@ -11,7 +11,7 @@ from aoe_reports.engine.question import CaptureOptions, Finished, Question, Requ
 from aoe_reports.model.options import option, options
 from aoe_reports.model.rows import Rows
 from aoe_reports.model.texts import N_, say
-from aoe_reports.topics.memory.memory_rows import (
+from aoe_reports.topics.memory.row_classes import (
     ActionRow,
     CallRow,
     ChurnRow,
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 TITLES = N_(
     {
         "actions": "Recommended actions",
-        "devices": "Highest memory of each device",
+        "devices": "Peak memory of each device",
         "rows": "Who holds the peak",
         "growth": "What grows from step to step",
         "process": "What the process holds at its peak",
@@ -49,7 +49,7 @@ TITLES = N_(
 
 @options
 class MemoryOptions(CaptureOptions):
-    """Which peak is taken apart, and how many of its owners are listed."""
+    """Which peak is broken down, and how many of its owners are listed."""
 
     top: int = option(default=15, minimum=1, help="Number of owners per device; the others are one row.")
     rank: int | None = only("rank")
@@ -72,7 +72,7 @@ class MemoryOfCapture:
 
 
 class Memory(Question[MemoryOptions, MemoryOfCapture]):
-    """Take the peak of device memory apart: who held it, since when, what is reserved beside it, what grows from step to step."""
+    """Break down the peak of device memory: who held it, since when, what is reserved beyond it, what grows from step to step."""
 
     example = "memory profile"
     page = "memory"
@@ -118,7 +118,7 @@ class Memory(Question[MemoryOptions, MemoryOfCapture]):
         """What is recorded of devices."""
         from aoe_reports.topics.memory.picture import picture_of
         from aoe_reports.topics.memory.reading import read_memory
-        from aoe_reports.topics.memory.rows_of_memory import RowsOfDevice
+        from aoe_reports.topics.memory.row_builders import DeviceRows
         from aoe_reports.topics.memory.words import findings_of, open_ends_of
 
         chosen, tables = asked.options, part.tables
@@ -132,7 +132,7 @@ class Memory(Question[MemoryOptions, MemoryOfCapture]):
         if read.devices:
             part.pictures.append(picture_of(max(read.devices, key=lambda one: one.memory.peak.size_bytes)))
         for device in read.devices:
-            rows = RowsOfDevice(unit.run, device, chosen.top)
+            rows = DeviceRows(unit.run, device, chosen.top)
             asked.notes.add(findings_of(device))
             part.open_ends.extend(open_ends_of(unit.run, device))
             part.failed.extend(failed for one in device.recordings for failed in one.failed)
@@ -148,7 +148,7 @@ class Memory(Question[MemoryOptions, MemoryOfCapture]):
     def _beside(unit: Unit, asked: Request[MemoryOptions], part: MemoryOfCapture) -> None:
         """What logs and compilers state of a whole run, in no step."""
         from aoe_reports.topics.memory.reading import graphs_of_capture
-        from aoe_reports.topics.memory.rows_of_memory import rows_of_graph, statements_in
+        from aoe_reports.topics.memory.row_builders import rows_of_graph, statements_in
 
         capture, chosen = unit.capture, asked.options
         if chosen.step is not None:
@@ -203,7 +203,7 @@ class Memory(Question[MemoryOptions, MemoryOfCapture]):
             tables=tables,
             sections=sections_of(devices, sorted(tables, key=lambda table: table.place)),
             headline=headline_of(devices, owners, growth, rows["statements"], failed),
-            picture=max(pictures, key=lambda one: one.peak_bytes, default=None),
+            pictures=sorted(pictures, key=lambda one: -one.peak_bytes)[:1],
         )
 
 

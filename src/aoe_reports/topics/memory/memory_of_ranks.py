@@ -11,7 +11,7 @@ from aoe_reports.model.rank_spread import SHOWS_ALL, has_many_ranks, least_and_w
 from aoe_reports.model.report import Section
 from aoe_reports.model.rows import Rows, column, fields_of, row
 from aoe_reports.model.texts import say
-from aoe_reports.topics.memory.memory_rows import DeviceRow
+from aoe_reports.topics.memory.row_classes import DeviceRow
 
 _OF_ALL_RANKS = frozenset({"actions", "growth"})
 """Tables that show all ranks."""

@@ -23,7 +23,7 @@ def growth_beside(pool: Samples, of_pool: Sequence[Growth], every: Sequence[Samp
     to time: what they had at the start of a step is known from the first sample on.
     """
     recorded_at = {
-        place: (min(int(one.times[0]) for one in together), max(int(one.times[-1]) for one in together))
+        place: (min(one.first_ns for one in together), max(one.last_ns for one in together))
         for place, together in lists_by_key(((one.source, one.scope), one) for one in every).items()
     }
     grown = [*of_pool]
@@ -31,7 +31,7 @@ def growth_beside(pool: Samples, of_pool: Sequence[Growth], every: Sequence[Samp
     for one in sorted(others, key=_is_sum):
         first, last = recorded_at[one.source, one.scope]
         within = [step for step in steps_within(steps, first, last) if one.scope == "allocator" or step[1] >= first]
-        rows = growth_of_reserved(one.frame(), within, one.component)
+        rows = growth_of_reserved(one.rows, within, one.component)
         is_known = any(row.component == one.component or (_is_sum(one) and _lasts(row)) for row in grown)
         grown += [] if is_known else [row for row in rows if _lasts(row) or not _is_sum(one)]
     return grown[len(of_pool) :]

@@ -1,4 +1,4 @@
-"""The picture of the memory of one device: the component whose peak is taken apart."""
+"""The picture of the memory of one device: the component whose peak is broken down."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ PIXELS = 460
 def picture_of(read: ReadDevice) -> MemoryPicture:
     """Curves of the component, the steps that overlap them, and the owners of its peak."""
     samples, device = read.peak.pool, read.memory
-    begin, end = int(samples.times[0]), int(samples.times[-1])
+    begin, end = samples.first_ns, samples.last_ns
     steps = (span for span in read.steps.spans if span.end_ns > begin and span.start_ns <= end)
     return MemoryPicture(
         title=_title(device),
@@ -54,7 +54,7 @@ def picture_of(read: ReadDevice) -> MemoryPicture:
 def _curves(samples: Samples, begin: int, end: int) -> Iterator[MemoryCurve]:
     for measure in DRAWN:
         if samples.has(measure):
-            yield curve_of(measure, *samples.known(measure), begin, end, PIXELS)
+            yield curve_of(measure, samples.known(measure), begin, end, PIXELS)
 
 
 def _title(device: DeviceMemory) -> Text:

@@ -13,19 +13,23 @@ from aoe_reports.engine.captures import (
     collect_events_of,
     read_source,
     read_steps_noting,
+    read_tasks,
     timeline_tells_steps,
 )
 from aoe_reports.engine.memory import memory_recordings
 from aoe_reports.engine.question import Notes
-from aoe_reports.facts.tasks import split_devices
+from aoe_reports.facts.idle import SPANNED_BY, spans_of_tasks
+from aoe_reports.facts.tasks import TaskSet, split_devices
 from aoe_reports.formats.capture import Capture
+from aoe_reports.formats.memory_files import recordings_of
+from aoe_reports.formats.memory_files.names import GRAPHS
 from aoe_reports.formats.vendor import vendor_of
 from aoe_reports.model.arrays.memory import give_back
 from aoe_reports.model.by_key import lists_by_key
 from aoe_reports.model.topics.memory import DeviceMemory, MemoryRecording
-from aoe_reports.topics.memory.balance import KEPT
+from aoe_reports.model.topics.steps import Step
 from aoe_reports.topics.memory.facts import DevicePeak
-from aoe_reports.topics.memory.host_ranges import EVENT_COLUMNS, NEVER, HostRanges
+from aoe_reports.topics.memory.host_ranges import EVENT_COLUMNS, NEVER, HostRanges, steps_of_host
 from aoe_reports.topics.memory.samples import StepSpan, StepTimes
 from aoe_reports.topics.memory.static import GraphMemory, graphs_of
 
@@ -92,32 +96,33 @@ def read_memory(
     peaks = {place: peak for place, mine in recordings.items() if (peak := DevicePeak.of(mine)) is not None}
     if not peaks:
         return ReadMemory((), device_ids, frozenset())
-    for mine in recordings.values():  # sums beside allocations take half of the memory
-        mine[:] = [replace(one, events=one.events.select(KEPT)) for one in mine]
-    give_back()
     ranges = _host_ranges(capture, notes, peaks.values())
     give_back()
     steps = steps_for_memory(capture, notes, ranges.steps.values())
-    numbers = frozenset(span.number for times in steps.by_device.values() for span in times.spans)
+    known = {place: peak.known_steps(steps.of(place[1])) for place, peak in peaks.items()}
+    numbers = frozenset(span.number for times in (*steps.by_device.values(), *known.values()) for span in times.spans)
     if step is not None:
-        peaks = _within(peaks, steps, step)
+        peaks = _within(peaks, known, step)
         if not peaks:
             return ReadMemory((), device_ids, numbers)
         ranges = _host_ranges(capture, notes, peaks.values())
     modules = ranges.modules()
     devices: list[ReadDevice] = []
     for place in _in_order(peaks):
-        peak, own_steps = peaks[place], steps.of(place[1])
+        peak, own_steps = peaks[place], known[place]
+        clock = "host" if own_steps is peak.marked and own_steps.spans else steps.clock
         memory = peak.memory(own_steps, ranges.open_at(peak.at_ns), modules)
         if not devices:
             memory = replace(memory, allocation_calls=ranges.allocation_calls())
-        devices.append(ReadDevice(tuple(recordings[place]), own_steps, steps.clock, memory, peak))
+        devices.append(ReadDevice(tuple(recordings[place]), own_steps, clock, memory, peak))
     return ReadMemory(devices, device_ids, numbers)
 
 
-def _within(peaks: Mapping[Place, DevicePeak], steps: MemorySteps, number: int) -> dict[Place, DevicePeak]:
+def _within(
+    peaks: Mapping[Place, DevicePeak], steps: Mapping[Place, StepTimes], number: int
+) -> dict[Place, DevicePeak]:
     """The highest peak within a step of each device that has one."""
-    spans = {place: steps.of(place[1]).of(number) for place in peaks}
+    spans = {place: steps[place].of(number) for place in peaks}
     found = {place: peaks[place].within(span) for place, span in spans.items() if span is not None}
     return {place: peak for place, peak in found.items() if peak is not None}
 
@@ -144,32 +149,57 @@ def by_place(recordings: Iterable[MemoryRecording]) -> dict[Place, list[MemoryRe
 
 def memory_of(capture: Capture, notes: Notes, steps: Callable[[], MemorySteps]) -> list[DeviceMemory]:
     """The memory of each device of a capture, without what the host ran; `steps` are read only where memory is recorded."""
-    every = by_place(memory_recordings(capture, notes))
+    return memory_by_place(memory_recordings(capture, notes), steps)
+
+
+def memory_by_place(recordings: Iterable[MemoryRecording], steps: Callable[[], MemorySteps]) -> list[DeviceMemory]:
+    """The memory of each process on each device, by some recordings."""
+    every = by_place(recordings)
     peaks = {place: peak for place, mine in every.items() if (peak := DevicePeak.of(mine)) is not None}
     if not peaks:
         return []
     known = steps()
-    return [peaks[place].memory(known.of(place[1])) for place in _in_order(peaks)]
+    return [replace(peaks[place].memory(known.of(place[1])), process_id=place[2]) for place in _in_order(peaks)]
 
 
-def steps_for_memory(capture: Capture, notes: Notes, of_host: Iterable[StepSpan] | None = None) -> MemorySteps:
-    """Steps of the host, on whose clock memory is allocated; else those of each device, where a table has their times.
+Tables = tuple[Iterable[Step], Iterable[TaskSet]]
+"""The steps and the tasks of a capture, by its tables."""
 
-    `of_host` are those of the host where its timelines have been read already; else they are read.
+
+def steps_for_memory(
+    capture: Capture,
+    notes: Notes,
+    of_host: Iterable[StepSpan] | None = None,
+    of_tables: Callable[[], Tables] | None = None,
+) -> MemorySteps:
+    """Steps of the host, on whose clock memory is allocated; else those of each device, by a table that has their times, else by its tasks.
+
+    `of_host` are those of the host where its timelines have been read, `of_tables` what tables say where these have been read; else they are read.
     """
-    spans = _host_ranges(capture, notes, ()).steps.values() if of_host is None else tuple(of_host)
+    spans = tuple(steps_of_host(capture, notes) if of_host is None else of_host)
     if spans:
         return MemorySteps({None: StepTimes(spans)}, "host")
     if timeline_tells_steps(capture):
         return MemorySteps({}, "unknown")
+    steps, tasks = _tables_of(capture, notes) if of_tables is None else of_tables()
     by_device = lists_by_key(
         (step.device_id, StepSpan(step.step, step.start_ns, step.start_ns + step.duration_ns))
-        for step in read_steps_noting(capture, notes.findings)
+        for step in steps
         if step.step is not None and step.start_ns is not None
-    )
+    ) or lists_by_key((one.device_id, StepSpan(*span)) for one in tasks for span in spans_of_tasks(one.frame))
     return MemorySteps(
         {device: StepTimes(mine) for device, mine in by_device.items()}, "device" if by_device else "unknown"
     )
+
+
+def _tables_of(capture: Capture, notes: Notes) -> Tables:
+    """Tasks are read only where steps have no times."""
+    steps = read_steps_noting(capture, notes.findings)
+    if any(step.start_ns is not None for step in steps):
+        return steps, ()
+    sets, tables = read_tasks(capture, SPANNED_BY, by_type=False)
+    notes.add(finding for data in tables for finding in data.findings)
+    return steps, sets
 
 
 def _host_ranges(capture: Capture, notes: Notes, peaks: Collection[DevicePeak]) -> HostRanges:
@@ -187,7 +217,11 @@ def _host_ranges(capture: Capture, notes: Notes, peaks: Collection[DevicePeak]) 
 
 
 def graphs_of_capture(capture: Capture, notes: Notes) -> Iterator[tuple[int | None, GraphMemory]]:
-    """(device, None for the host; memory of a graph of static shapes) of the first table that has rows."""
+    """(device, None for the host; memory of a graph of static shapes) of the first table that has rows, or of a plan of MindSpore."""
+    for file in (file for file in capture.files if file.name.kind == GRAPHS):
+        with Notes().where_unreadable(file.path):  # which is said where its recordings are read
+            for recording in recordings_of(file):
+                yield from ((None, graph) for graph in graphs_of(recording.graphs))
     for source in capture.sources("static_op_mem"):
         tables = []
         with notes.where_unreadable(source.files[0].path):

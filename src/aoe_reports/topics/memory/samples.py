@@ -1,31 +1,26 @@
-"""What was recorded of the memory of one device over time, by source and component; and when its steps were."""
+"""What was recorded of the memory of one device over time, by source and component; and when its steps were.
+
+There may be more samples than fit in memory: they are in tables in the order of time, of which one block after another is looked at.
+"""
 
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 import pyarrow as pa
 
-from aoe_reports.model.arrays.columns import (
-    Ints,
-    Mask,
-    coded_in,
-    codes,
-    column_of,
-    integers,
-    keep_where,
-    places_by,
-    valid,
-)
+from aoe_reports.formats.memory import sample_frame
+from aoe_reports.formats.spilled_table import blocks_of, in_order, parts_of, rows_where
+from aoe_reports.model.arrays.columns import Ints, Mask, coded_in, codes, encoded, integers, valid
 from aoe_reports.model.by_key import lists_by_key
 from aoe_reports.model.topics.memory import MEASURES, Level, Measure, MemoryRecording
 
 PROFILER_SOURCES = ("operator_memory", "memory_record", "npu_mem", "npu_module_mem")
 """Files of one profiler, which complete each other; any other source has its own allocations and samples."""
-_MAX_INT32 = 2**31 - 1
 MOMENTS = (("allocation", "allocated_ns"), ("release", "released_ns"))
 GE = "GE"
 OTHER_POOLS = f"+{GE}"
@@ -85,64 +80,107 @@ def _apart(spans: Iterable[StepSpan]) -> list[StepSpan]:
 
 @dataclass(frozen=True, slots=True)
 class Samples:
-    """What one source recorded of one component, in the order of time; a measure is masked where it has no value."""
+    """What one source recorded of one component; a measure is null where it has no value."""
 
     source: str
     scope: str
     component: str
-    times: Ints
-    measures: dict[str, tuple[Ints, Mask]]
+    rows: pa.Table
+    """Times and measures, called as in `memory_sample`, in the order of time."""
+    peaks: Mapping[str, tuple[int, int]]
+    """(the highest value, when it was reached first) of each measure that is recorded."""
+
+    @classmethod
+    def of(cls, source: str, scope: str, component: str, rows: pa.Table) -> Samples:
+        """Rows that each have a time, in any order; other columns are left out."""
+        ordered = in_order(rows.select(_TIMES_AND_MEASURES), "sampled_ns")
+        return cls(source, scope, component, ordered, _peaks_of(ordered))
+
+    def __len__(self) -> int:
+        return int(self.rows.num_rows)
+
+    @property
+    def first_ns(self) -> int:
+        """The time of the first sample."""
+        return int(self.rows["sampled_ns"][0].as_py())
+
+    @property
+    def last_ns(self) -> int:
+        """The time of the last sample."""
+        return int(self.rows["sampled_ns"][-1].as_py())
 
     @property
     def measure(self) -> Measure:
         """What a peak of it is a peak of."""
         return next(measure for measure in MEASURES if self.has(measure))
 
-    def frame(self) -> pa.Table:
-        """Times and measures, called as in `memory_sample`."""
-        columns = {f"{measure}_bytes": column_of(*column) for measure, column in self.measures.items()}
-        columns["sampled_ns"] = column_of(self.times, np.ones(len(self.times), dtype=bool))
-        return pa.table(columns)
-
     def has(self, measure: str) -> bool:
         """Whether any value of a measure is recorded."""
-        return bool(self.measures[measure][1].any())
+        return measure in self.peaks
 
     def highest(self, measure: str, steps: StepTimes) -> Level | None:
         """The highest value of a measure, and when it was reached first."""
-        return _highest(self.times, *self.measures[measure], steps) if self.has(measure) else None
+        if measure not in self.peaks:
+            return None
+        size, time = self.peaks[measure]
+        return Level(size_bytes=size, at_ns=time, step=steps.at(time))
 
     def within(self, span: StepSpan) -> Samples:
         """Those of one step."""
-        mine = slice(*np.searchsorted(self.times, [span.start_ns, span.end_ns]).tolist())
-        measures = {what: (values[mine], known[mine]) for what, (values, known) in self.measures.items()}
-        return replace(self, times=self.times[mine], measures=measures)
+        begin = end = 0
+        for part in parts_of(self.rows["sampled_ns"]):
+            first, last = np.searchsorted(integers(part)[0], [span.start_ns, span.end_ns]).tolist()
+            begin, end = begin + first, end + last
+        return Samples.of(self.source, self.scope, self.component, self.rows.slice(begin, max(0, end - begin)))
 
     def overlaps(self, other: Samples) -> bool:
         """Whether both were recorded at a time."""
-        return bool(self.times[0] <= other.times[-1] and other.times[0] <= self.times[-1])
+        return self.first_ns <= other.last_ns and other.first_ns <= self.last_ns
 
     def nearest(self, measure: str, time: int) -> int:
         """The last value until that time, or the first of all."""
         until = self.at(measure, time)
-        return int(self.known(measure)[1][0]) if until is None else until
+        return next(int(values[0]) for _, values in self.known(measure)) if until is None else until
 
     def at(self, measure: str, time: int) -> int | None:
         """The last value until that time."""
-        times, values = self.known(measure)
-        place = int(np.searchsorted(times, time, side="right")) - 1
-        return int(values[place]) if place >= 0 else None
+        found = None
+        for times, values in self.known(measure):
+            place = int(np.searchsorted(times, time, side="right"))
+            if place:
+                found = int(values[place - 1])
+            if place < len(times):
+                break
+        return found
 
-    def known(self, measure: str) -> tuple[Ints, Ints]:
-        """(times, values) where there is a value."""
-        values, known = self.measures[measure]
-        return (self.times, values) if known.all() else (self.times[known], values[known])
+    def known(self, *measures: str) -> Iterator[tuple[Ints, ...]]:
+        """(times, values of some measures) where all of them have one, block by block."""
+        return known_in(self.rows, *(f"{measure}_bytes" for measure in measures))
 
 
-def _highest(times: Ints, values: Ints, known: Mask, steps: StepTimes) -> Level:
-    place = int(np.argmax(values if known.all() else np.where(known, values, -(2**63))))
-    time = int(times[place])
-    return Level(size_bytes=int(values[place]), at_ns=time, step=steps.at(time))
+_TIMES_AND_MEASURES = ["sampled_ns", *(f"{measure}_bytes" for measure in MEASURES)]
+
+
+def known_in(samples: pa.Table, *columns: str) -> Iterator[tuple[Ints, ...]]:
+    """(times, values of some columns) where all of them are recorded, block by block."""
+    for block in blocks_of(samples, ["sampled_ns", *columns]):
+        read = [integers(column) for column in block.columns]
+        known = np.logical_and.reduce([known for _, known in read])
+        if known.any():
+            yield tuple(values if known.all() else values[known] for values, _ in read)
+
+
+def _peaks_of(rows: pa.Table) -> dict[str, tuple[int, int]]:
+    peaks: dict[str, tuple[int, int]] = {}
+    for block in blocks_of(rows):
+        times, _ = integers(block["sampled_ns"])
+        for what in MEASURES:
+            values, known = integers(block[f"{what}_bytes"])
+            if known.any():
+                place = int(np.argmax(values if known.all() else np.where(known, values, -(2**63))))
+                if what not in peaks or int(values[place]) > peaks[what][0]:
+                    peaks[what] = int(values[place]), int(times[place])
+    return peaks
 
 
 def samples_of(recordings: Sequence[MemoryRecording]) -> list[Samples]:
@@ -156,10 +194,22 @@ def samples_of(recordings: Sequence[MemoryRecording]) -> list[Samples]:
     for source, mine in lists_by_key((one.source, one) for one in recordings).items():
         events = [one.events for one in mine if one.events.num_rows]
         if events:
-            frame = pa.concat_tables(events)
-            others = {one for one in codes(frame["component"])[1] if (family_of(source), one) not in known}
+            frame = with_one_dictionary(pa.concat_tables(events), "component")
+            others = {one for one in _words_of(frame) if (family_of(source), one) not in known}
             every += by_component(source, sums_beside(of_components(frame, others))) if others else []
     return every
+
+
+def with_one_dictionary(frame: pa.Table, *names: str) -> pa.Table:
+    """The same with columns of words in which a word has the same number in each block."""
+    for name in names:
+        frame = frame.set_column(frame.column_names.index(name), name, encoded(frame[name]))
+    return frame.unify_dictionaries()
+
+
+def _words_of(frame: pa.Table) -> Sequence[str]:
+    """The components that may occur."""
+    return codes(frame["component"].slice(0, 1))[1]
 
 
 def sums_beside(events: pa.Table) -> pa.Table:
@@ -167,7 +217,7 @@ def sums_beside(events: pa.Table) -> pa.Table:
     parts = [
         pa.table(
             {
-                "scope": pa.nulls(events.num_rows, pa.string()).dictionary_encode(),
+                "scope": sample_frame({}, events.num_rows)["scope"],
                 "component": events["component"],
                 "sampled_ns": events[time],
                 **{f"{what}_bytes": events[f"{when}_{what}_bytes"] for what in MEASURES},
@@ -179,44 +229,21 @@ def sums_beside(events: pa.Table) -> pa.Table:
 
 
 def by_component(source: str, frame: pa.Table) -> list[Samples]:
-    """The samples of each component in the order of time; one measure is looked at after another, as each may be large."""
-    (component, components), (scope, scopes) = codes(frame["component"]), codes(frame["scope"])
-    times, usable = integers(frame["sampled_ns"])
-    usable &= np.logical_or.reduce([valid(frame[f"{what}_bytes"]) for what in MEASURES])
-    chosen: dict[int, Ints | slice] = {}
-    samples: list[Samples] = []
-    for number, places in places_by(component):
-        rows = places if usable.all() else places[usable[places]]
-        if number and len(rows):
-            inside = word_of(scopes, int(scope[rows[0]])) or "allocator"
-            mine = _in_order(rows, times)
-            chosen[len(samples)] = mine
-            samples.append(Samples(source, inside, components[number - 1], times[mine], {}))
-    del times, usable
-    for what in MEASURES:
-        values, known = integers(frame[f"{what}_bytes"])
-        for place, mine in chosen.items():
-            samples[place].measures[what] = _shared(samples[place].measures, values[mine], known[mine])
-    return samples
+    """The samples of each component, without rows that have no time or no value."""
+    frame = with_one_dictionary(frame, "component", "scope")
+    found = []
+    for number, component in enumerate(_words_of(frame), start=1):
+        rows = rows_where(frame, partial(_usable, number))
+        if rows.num_rows:
+            (scope, *_), scopes = codes(rows["scope"].slice(0, 1))
+            found.append(Samples.of(source, word_of(scopes, int(scope)) or "allocator", component, rows))
+    return found
 
 
-def _shared(measures: Mapping[str, tuple[Ints, Mask]], values: Ints, known: Mask) -> tuple[Ints, Mask]:
-    """Values of a measure, in the memory of another one that is the same: active is allocated where one stream is used."""
-    for other in measures.values():
-        if np.array_equal(other[0], values) and np.array_equal(other[1], known):
-            return other
-    return values, known
-
-
-def _in_order(rows: Ints, times: Ints) -> Ints | slice:
-    """Some rows in the order of their times; a slice, which copies nothing, where these are all and in order."""
-    every = len(rows) == len(times)
-    mine = times if every else times[rows]
-    if (mine[1:] < mine[:-1]).any():
-        order = np.argsort(mine, kind="stable")
-        rows = order if every else rows[order]
-        return rows if len(times) > _MAX_INT32 else rows.astype(np.int32)
-    return slice(None) if every else rows
+def _usable(number: int, samples: pa.Table) -> Mask:
+    """The samples of a component, by its number, that have a time and a value."""
+    known: Mask = np.logical_or.reduce([valid(samples[f"{what}_bytes"]) for what in MEASURES])
+    return known & valid(samples["sampled_ns"]) & (codes(samples["component"])[0] == number)
 
 
 def pool_to_explain(every: Sequence[Samples]) -> Samples:
@@ -250,8 +277,7 @@ def one_allocator(every: Sequence[Samples], pool: Samples) -> Samples:
 
 def of_components(events: pa.Table, components: Collection[str]) -> pa.Table:
     """The allocations of some components; a copy only where there are others."""
-    chosen = coded_in(codes(events["component"]), components)
-    return events if chosen.all() else events.filter(keep_where(chosen))
+    return rows_where(events, lambda block: coded_in(codes(block["component"]), components))
 
 
 def family_of(source: str) -> str:
@@ -259,7 +285,7 @@ def family_of(source: str) -> str:
 
 
 def peak_of(samples: Samples, measure: str) -> int:
-    return int(samples.known(measure)[1].max())
+    return samples.peaks[measure][0]
 
 
 def word_of(words: Sequence[str], number: int) -> str | None:

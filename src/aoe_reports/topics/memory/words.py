@@ -18,7 +18,8 @@ from aoe_reports.model.topics.memory import FailedAllocation
 from aoe_reports.topics.memory.actions import largest_leak, leak_words
 from aoe_reports.topics.memory.balance import missing_of
 from aoe_reports.topics.memory.gains import MIN_STEPS
-from aoe_reports.topics.memory.memory_rows import (
+from aoe_reports.topics.memory.reading import ReadDevice
+from aoe_reports.topics.memory.row_classes import (
     DeviceRow,
     GrowthRow,
     OwnerRow,
@@ -27,7 +28,6 @@ from aoe_reports.topics.memory.memory_rows import (
     device_words,
     where,
 )
-from aoe_reports.topics.memory.reading import ReadDevice
 from aoe_reports.topics.memory.samples import PROFILER_SOURCES
 from aoe_reports.topics.rules import MEMORY_DISAGREES, MEMORY_OPEN, MEMORY_UNEXPLAINED
 
@@ -50,7 +50,7 @@ def headline_of(
     statements: Sequence[StatementRow],
     failed: Sequence[FailedAllocation],
 ) -> str:
-    """What failed, the highest peak and the largest parts of it, what is reserved far above it, what grows."""
+    """What failed, the highest peak with its largest owners, what is reserved far above use, what grows."""
     failed = [*failed, *_failed_in_logs(statements)]
     said: list[Text | str] = [_of_failed(failed)] if failed else []
     if devices:
@@ -63,7 +63,7 @@ def headline_of(
 
 
 def _failed_in_logs(statements: Sequence[StatementRow]) -> Iterator[FailedAllocation]:
-    """Allocations that logs say to have failed, each with what the line says besides."""
+    """Failed allocations in logs, each with the other sizes of its line."""
     for mine in lists_by_key(((one.path, one.line), one) for one in statements).values():
         sizes = {one.name: one.size_bytes for one in mine}
         if "failed_allocation_bytes" in sizes:
@@ -98,7 +98,9 @@ def _of_failed(failed: Sequence[FailedAllocation]) -> Text:
 def _of_peak(device: DeviceRow, owners: Sequence[OwnerRow]) -> Iterator[Text]:
     """How high it is and its largest parts; why these are not named where allocations and the sum contradict each other."""
     peak = say(
-        "{device} peaks at {size}{step}",
+        "{device} holds {size} at the time of the snapshot"
+        if device.growth_not_judged == "no history"
+        else "{device} peaks at {size}{step}",
         device=device_first(device),
         size=size_words(device.peak_bytes),
         step="" if device.step is None else say(" in step {step}", step=device.step),
@@ -124,7 +126,7 @@ def _largest(owners: Sequence[OwnerRow]) -> list[Text]:
 def _not_named(device: DeviceRow) -> Text:
     if (device.explained or 0) < 1 - MUCH_UNEXPLAINED:
         return say(
-            "Its owners are not named: recorded allocations explain {share:.1%} of the changes of this sum only.",
+            "Its owners are not named: recorded allocations explain only {share:.1%} of the changes of this sum.",
             share=device.explained or 0,
         )
     return say(
@@ -139,7 +141,9 @@ def _of_reserve(devices: Sequence[DeviceRow]) -> Iterator[Text]:
     reserved, excess = most.highest_reserved_bytes, most.excess_bytes or 0
     if reserved and excess >= _FAR_ABOVE * reserved:
         yield say(
-            "{device} reserves up to {reserved}, {excess} more than was ever in use.",
+            "{device} reserves {reserved} then, {excess} more than is in use."
+            if most.growth_not_judged == "no history"
+            else "{device} reserves up to {reserved}, {excess} more than was ever in use.",
             device=device_first(most),
             reserved=size_words(reserved),
             excess=size_words(excess),
@@ -165,6 +169,7 @@ def _of_growth(devices: Sequence[DeviceRow], growth: Sequence[GrowthRow]) -> Ite
 
 _NO_GROWTH = N_(
     {
+        "no history": "Growth is not known{some}: the snapshot has no history, only one state; record one with _record_memory_history().",
         "no levels": "Growth is not known{some}: nothing records how much was allocated in the steps; profile with profile_memory=True.",
         "no steps": "Growth is not known{some}: no steps with times are recorded; profile at least {steps} steps with prof.step().",
         "few steps": "Growth is not known{some}: fewer than {steps} steps are recorded; profile at least {steps}.",
@@ -179,7 +184,7 @@ def _of_logs(statements: Sequence[StatementRow]) -> Text | str:
         if one.name in _LOGGED and one.size_bytes is not None:
             largest[one.name] = max(largest.get(one.name, 0), one.size_bytes)
     parts = [say(_LOGGED[name], size=size_words(largest[name])) for name in _LOGGED if name in largest]
-    return say("By its logs: {parts}.", parts=join(", ", parts)) if parts else ""
+    return say("According to its logs: {parts}.", parts=join(", ", parts)) if parts else ""
 
 
 _LOGGED = N_({"weights_bytes": "{size} of weights", "kv_cache_bytes": "{size} of KV cache"})
@@ -190,7 +195,11 @@ def sentences_of(devices: Sequence[DeviceRow], owners: Sequence[OwnerRow]) -> li
     shown = devices if len(devices) < MIN_RANKS else [max(devices, key=lambda device: device.peak_bytes)]
     of_device = any(device.steps_of == "device" and device.step is not None for device in devices)
     ran: list[str] = [
-        say("{device} ran then: {calls}.", device=device_first(device), calls=" > ".join(device.running[-_INNERMOST:]))
+        say(
+            "{device}: the host ran {calls} at the peak.",
+            device=device_first(device),
+            calls=" > ".join(device.running[-_INNERMOST:]),
+        )
         for device in shown
         if device.running
     ]
@@ -206,7 +215,7 @@ _MEANT = N_(
     {
         "sum": "{component} is the sum over the allocators of the framework and of the graph engine (GE).",
         "late": "GE counts what it has released until its next allocation.",
-        "APP": "APP is what the program took from the device itself.",
+        "APP": "APP is what the process took from the device directly.",
     }
 )
 _STEPS_OF_DEVICE = say(
@@ -228,7 +237,7 @@ def sentences_of_process(devices: Sequence[DeviceRow]) -> list[str]:
     if 0 < excess < size:
         said.append(
             say(
-                "Without the {excess} that allocators reserved and never used, the process would peak at {rest} at least.",
+                "Without the {excess} that allocators reserved and never used, the process would still peak at {rest} or more.",
                 excess=size_words(excess),
                 rest=size_words(size - excess),
             )
@@ -239,7 +248,7 @@ def sentences_of_process(devices: Sequence[DeviceRow]) -> list[str]:
 def absent(
     asked: Request[Any], nothing: str, captures: Sequence[Capture], steps: Collection[int], devices: Collection[int]
 ) -> Finding:
-    """That nothing is here of what was asked for, and which steps and devices there are."""
+    """A finding that nothing matches the request, with the steps and devices that exist."""
     chosen = asked.options
     here = []
     if chosen.device is not None and devices and chosen.device not in devices:
@@ -325,7 +334,7 @@ def _of_sources(read: ReadDevice) -> Iterator[Finding]:
         yield MEMORY_DISAGREES.found(
             _path(read),
             say(
-                "{name}: at most {first} by {source}, {second} by {other}",
+                "{name}: the peak is {first} in {source}, {second} in {other}",
                 name=name,
                 first=exact_size(first[1]),
                 source=first[0],

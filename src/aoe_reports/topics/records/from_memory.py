@@ -8,10 +8,22 @@ from typing import Final
 
 from aoe_reports.formats.records.payloads import number_in
 from aoe_reports.formats.records.record import Record
+from aoe_reports.model.by_key import lists_by_key
 from aoe_reports.model.documents import Json
 from aoe_reports.model.history.changes import MEMORY
-from aoe_reports.model.history.metrics import BYTE_UNIT, GROWTH, GROWTH_UNIT, MEDIAN_PEAK, PEAK_ALLOCATED, PEAK_RESERVED
+from aoe_reports.model.history.metrics import (
+    BYTE_UNIT,
+    GROWTH,
+    GROWTH_UNIT,
+    MEDIAN_PEAK,
+    PEAK_ALLOCATED,
+    PEAK_PROCESS,
+    PEAK_RESERVED,
+    component_of,
+    peak_of_component,
+)
 from aoe_reports.model.topics.memory import DeviceMemory, Owner
+from aoe_reports.topics.memory.other_growth import PROGRAM
 from aoe_reports.topics.records.context import RunContext
 from aoe_reports.topics.records.from_profile import NS_PER_MS
 
@@ -19,18 +31,28 @@ MAX_OWNERS: Final = 30
 """Owners of a peak that a record names, the largest; the others are one sum."""
 OWNERS: Final = "peak_owners"
 """The metric of a record that lists them: no number, so it is no series."""
+PARTS: Final = "process_parts"
+"""The metric that lists what components held at the peak of the process."""
+HOLDERS: Final[Mapping[str, str]] = {PEAK_ALLOCATED: OWNERS, PEAK_PROCESS: PARTS}
+"""Which metric lists who holds a peak."""
+MIN_COMPONENT_BYTES: Final = 64 << 20
+MAX_COMPONENTS: Final = 8
+"""Components of CANN that reserve so many bytes at least have series, the largest of them."""
 PEAK_POOL: Final = "peak_pool"
 """The metric that names the component whose peak it is."""
 GROWTH_RANK: Final = "growth_rank"
 """The metric that names the rank with the largest growth, in a record of all ranks."""
+PROCESS_RANK: Final = "process_rank"
+"""The metric that names the rank whose process holds most; its components are those of that rank."""
 
 
 def records_from_memory(context: RunContext, memory: Iterable[DeviceMemory]) -> Iterator[Record]:
-    """A record for each device; its run time is the time in which memory was recorded. None where only all processes together are recorded."""
-    for device in memory:
+    """A record for each device; its run time is the time in which memory was recorded. None where only all processes together are recorded.
+
+    Of several processes on a device, which have other numbers each night, that with the largest peak counts.
+    """
+    for device in _largest_of_each(one for one in memory if one.pool.scope != "device"):
         pool = device.pool
-        if pool.scope == "device":
-            continue
         total_ns = pool.last_ns - pool.first_ns
         yield Record(
             **context.fields(),
@@ -49,6 +71,11 @@ def records_from_memory(context: RunContext, memory: Iterable[DeviceMemory]) -> 
         )
 
 
+def _largest_of_each(memory: Iterable[DeviceMemory]) -> Iterator[DeviceMemory]:
+    for mine in lists_by_key(((one.rank_id, one.device_id), one) for one in memory).values():
+        yield max(mine, key=lambda one: one.peak.size_bytes)
+
+
 def _metrics(device: DeviceMemory) -> dict[str, Json]:
     """What is recorded of the component whose peak is taken apart; growth of what is allocated, where it could be judged."""
     pool = device.pool
@@ -59,7 +86,24 @@ def _metrics(device: DeviceMemory) -> dict[str, Json]:
             metrics[GROWTH] = _number(growth_of(device), GROWTH_UNIT)
     if pool.reserved is not None:
         metrics[PEAK_RESERVED] = _number(pool.reserved.size_bytes)
-    return {**metrics, PEAK_POOL: pool.component, OWNERS: _owners(device.owners)}
+    return {**metrics, PEAK_POOL: pool.component, OWNERS: _owners(device.owners), **_of_process(device)}
+
+
+def _of_process(device: DeviceMemory) -> dict[str, Json]:
+    """What is recorded of the process and of the largest components, beside an allocator."""
+    if device.pool.scope != "allocator":
+        return {}
+    metrics: dict[str, Json] = {}
+    if device.process is not None:
+        parts = [replace(one, kind=None) for one in device.process_parts]  # a component says what it is for
+        metrics |= {PEAK_PROCESS: _number(device.process.size_bytes), PARTS: _owners(parts)}
+    sizes: dict[str, int] = {}
+    for pool in device.pools:
+        metric = peak_of_component(pool.component) if pool.scope == "component" and pool.component != PROGRAM else None
+        if metric is not None and pool.reserved is not None and pool.reserved.size_bytes >= MIN_COMPONENT_BYTES:
+            sizes[metric] = max(sizes.get(metric, 0), pool.reserved.size_bytes)
+    largest = sorted(sizes, key=lambda metric: (-sizes[metric], metric))[:MAX_COMPONENTS]
+    return {**metrics, **{metric: _number(sizes[metric]) for metric in largest}}
 
 
 def growth_of(device: DeviceMemory) -> float:
@@ -97,7 +141,7 @@ def _owner(owner: Owner) -> dict[str, Json]:
 
 
 def of_all_ranks(records: Sequence[Record]) -> Record:
-    """The record of the rank with the largest peak, with the number of ranks, the median of their peaks, and the largest growth of any."""
+    """The record of the rank with the largest peak, with the number of ranks, the median of their peaks, and the largest growth and process of any."""
     peaks = _in_order(records, PEAK_ALLOCATED)
     largest = (peaks or _in_order(records, PEAK_RESERVED) or list(records))[-1]
     spread: dict[str, Json] = {"ranks": len(records), "largest_rank": largest.rank_id}
@@ -105,7 +149,16 @@ def of_all_ranks(records: Sequence[Record]) -> Record:
         spread[MEDIAN_PEAK] = peaks[(len(peaks) - 1) // 2].metrics[PEAK_ALLOCATED]
     if growing := _in_order(records, GROWTH):
         spread |= {GROWTH: growing[-1].metrics[GROWTH], GROWTH_RANK: growing[-1].rank_id}
-    return replace(largest, rank_id=None, device_id=None, metrics={**largest.metrics, **spread})
+    metrics = largest.metrics
+    if processes := _in_order(records, PEAK_PROCESS):
+        metrics = {name: value for name, value in metrics.items() if not _is_of_process(name)}
+        spread |= {name: value for name, value in processes[-1].metrics.items() if _is_of_process(name)}
+        spread[PROCESS_RANK] = processes[-1].rank_id
+    return replace(largest, rank_id=None, device_id=None, metrics={**metrics, **spread})
+
+
+def _is_of_process(metric: str) -> bool:
+    return metric in {PEAK_PROCESS, PARTS} or component_of(metric) is not None
 
 
 def _in_order(records: Sequence[Record], metric: str) -> list[Record]:

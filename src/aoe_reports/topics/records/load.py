@@ -22,8 +22,9 @@ from aoe_reports.engine.captures import (
     sources_of,
     to_prefetch,
 )
+from aoe_reports.engine.question import Notes
 from aoe_reports.facts.bounds import TASK_COLUMNS, CoreCounts
-from aoe_reports.facts.idle import STEP_COLUMNS, steps_with_tasks
+from aoe_reports.facts.idle import SPANNED_BY, STEP_COLUMNS, steps_with_tasks
 from aoe_reports.facts.steps import steps_of_device
 from aoe_reports.facts.tasks import TaskSet, split_devices
 from aoe_reports.formats.aoe.bank_file import BankFile, read_bank
@@ -37,7 +38,6 @@ from aoe_reports.formats.sources.found import FoundFile
 from aoe_reports.formats.table import Facts
 from aoe_reports.formats.vendor import TABLES
 from aoe_reports.model.arrays.memory import give_back
-from aoe_reports.model.by_key import lists_by_key
 from aoe_reports.model.findings import Finding, is_below
 from aoe_reports.model.texts import say
 from aoe_reports.model.timestamps import digits_to_ns
@@ -48,13 +48,8 @@ from aoe_reports.rules.forms.statistics import check_no_tasks, check_statistics
 from aoe_reports.rules.gradient_bank import check_bank_file
 from aoe_reports.rules.results.check import check_result_file
 from aoe_reports.stats.grouping import has_communication
-from aoe_reports.topics.memory.measured import (
-    StepSpans,
-    has_memory,
-    measured_memory,
-    spans_of_steps,
-    spans_of_tasks,
-)
+from aoe_reports.topics.memory.measured import measured_memory
+from aoe_reports.topics.memory.reading import MemorySteps, steps_for_memory
 from aoe_reports.topics.records.from_parts import PartTime
 from aoe_reports.topics.records.from_profile import (
     TASK_FIELDS,
@@ -281,7 +276,7 @@ def read_capture(capture: Capture, options: RecordOptions, look: Look | None = N
     measured = _measure(tables, asked)
     frame, grouped, findings = measured.frame, measured.grouped, measured.findings
     covered = _steps_of_tasks(capture, frame, steps) if frame is not None and not grouped else {}
-    memory, of_memory = measured_memory(capture, _step_spans(capture, None if grouped else frame, steps))
+    memory, of_memory = measured_memory(capture, lambda: _steps_for_memory(capture, None if grouped else frame, steps))
     if look is not None:
         frame = frame if frame is None or grouped else frame.drop_columns(_only_of_advice(frame, fields))
         wide = WideTables(capture, _by_device(capture, measured.tasks), measured.stand_in, steps)
@@ -332,18 +327,16 @@ def _steps_of_tasks(capture: Capture, frame: pa.Table, steps: Sequence[Step]) ->
     return found
 
 
-def _step_spans(capture: Capture, frame: pa.Table | None, steps: Sequence[Step]) -> StepSpans:
-    """When the steps of each device were, by its table of steps, else by its tasks; nothing where no memory is to be put into them."""
-    if not has_memory(capture):
-        return {}
-    spans: StepSpans = {
-        device: spans_of_steps(mine) for device, mine in lists_by_key((step.device_id, step) for step in steps).items()
-    }
-    if any(spans.values()) or frame is None:
-        return spans
-    names = ("device_id", "task_start_ns", "task_duration_ns", *STEP_COLUMNS)
-    tasks = split_devices(capture.info.rank_of, frame.select([name for name in names if name in frame.column_names]))
-    return {one.device_id: spans_of_tasks(one.frame) for one in tasks}
+def _steps_for_memory(capture: Capture, frame: pa.Table | None, steps: Sequence[Step]) -> MemorySteps:
+    """The steps that memory is divided into. What is wrong with a timeline is no matter of records, which are made of tables."""
+
+    def of_tables() -> tuple[Sequence[Step], Sequence[TaskSet]]:
+        if frame is None:
+            return steps, ()
+        known = frame.select([name for name in SPANNED_BY if name in frame.column_names])
+        return steps, split_devices(capture.info.rank_of, known)
+
+    return steps_for_memory(capture, Notes(), of_tables=of_tables)
 
 
 def _measure(tables: _Tables, fields: frozenset[str]) -> _Measured:

@@ -168,6 +168,7 @@ class RooflineOfRuns(Question[RooflineOptions, Part]):
         rows = [one for _, part in parts for one in part[0]]
         devices = [one for _, part in parts for one in part[1]]
         roofs = [one for _, part in parts for one in part[2]]
+        drawn = picture_of(devices, rows, roofs)
         return Finished(
             tables=(
                 Rows(type=RoofedOperator, rows=rows, of_runs=True, place=1),
@@ -182,7 +183,7 @@ class RooflineOfRuns(Question[RooflineOptions, Part]):
                 Rows(type=Roof, rows=roofs, key="roofs", is_shown=False),
             ),
             headline=headline_of(devices),
-            picture=picture_of(devices, rows, roofs),
+            pictures=[] if drawn is None else [drawn],
         )
 
 

@@ -11,7 +11,8 @@ NPU_MEM = Table(
     columns=columns("""
         device
         text: event
-        size: ddr, hbm, memory
+        size: ddr, hbm
+        size!: memory
         timestamp: timestamp
     """),
     vintages=(("2023-03", "event"),),
@@ -24,7 +25,7 @@ NPU_MODULE_MEM = Table(
         device
         text: Component
         timestamp: Timestamp
-        size: Total Reserved
+        size!: Total Reserved
         text: Device
     """),
     vintages=(("2023-11", "Component"),),
@@ -46,6 +47,7 @@ MEMORY_RECORD = Table(
     vintages=(("2024-01", "Total Active(MB)"), ("2023-06", "Total Allocated(KB)"), ("2023-06", "Total Allocated(MB)")),
     source="both",
     files=("memory_record", "ge_memory_record"),
+    spilled=True,
 )
 
 OPERATOR_MEMORY = Table(
@@ -54,7 +56,7 @@ OPERATOR_MEMORY = Table(
     columns=columns("""
         device
         free: op_name = Name
-        size: Size
+        size!: Size
         timestamp: allocation = Allocation Time
         timestamp?: release = Release Time, active_release = Active Release Time
         duration: Duration
@@ -73,6 +75,7 @@ OPERATOR_MEMORY = Table(
     ),
     source="both",
     files=("operator_memory", "ge_operator_memory"),
+    spilled=True,
     # two allocations never leave the same sum
     identity=(
         "device_id",

@@ -1,4 +1,4 @@
-"""The rows of `memory`, and how sentences call the devices that they are of."""
+"""The classes of the rows of `memory`, and how sentences call the devices that they are of."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ class OwnerRow(OfDevice):
 
 @row
 class DeviceRow(OfDevice):
-    """The memory of one device: the peak that is taken apart, and what was so then."""
+    """The memory of one device: the peak that is broken down, and the state at that time."""
 
     component: str = column("Component")
     peak_bytes: int = column("Peak", "size")
@@ -87,24 +87,24 @@ class DeviceRow(OfDevice):
     after_ns: int | None = column("After first sample", unit=US)
     step: int | None = column("Step", "integer")
     steps_of: str | None = column()
-    reserved_bytes: int | None = column("Reserved then", "size")
-    active_bytes: int | None = column("Active then", "size", detail=True)
+    reserved_bytes: int | None = column("Reserved at peak", "size")
+    active_bytes: int | None = column("Active at peak", "size", detail=True)
     """Null where it is recorded of some of the allocators only."""
-    highest_reserved_bytes: int | None = column("Highest reserved", "size")
+    highest_reserved_bytes: int | None = column("Peak reserved", "size")
     unusable_bytes: int | None = column("Unusable", "size")
     excess_bytes: int | None = column("Reserved, never used", "size", detail=True)
     """The most that was reserved less the most that was in use: packing without gaps would save no more."""
-    in_vain_bytes: int | None = column()
-    """Reserved while as much was free already, in blocks too small or of another stream."""
-    before_bytes: int = column("Held before recording", "size")
+    reserved_by_fragmentation_bytes: int | None = column()
+    """Reserved although as much was free, in blocks too small (external fragmentation) or of another stream."""
+    before_bytes: int = column("Allocated before recording", "size")
     unexplained_bytes: int = column()
     adds_up: bool = column()
     """Whether allocations and the recorded sum fit together, so that owners can be named."""
     explained: float | None = column("Changes of allocated explained", "percent", detail=True)
     growth_not_judged: str | None = column()
     """Why nothing can be said of growth, where that is so."""
-    process_bytes: int | None = column("Process, highest", "size")
-    device_bytes: int | None = column("Whole device, highest", "size")
+    process_bytes: int | None = column("Process peak", "size")
+    device_bytes: int | None = column("Device peak", "size")
     running: list[str] = column()
 
 

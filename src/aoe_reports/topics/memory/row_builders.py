@@ -1,4 +1,4 @@
-"""Makes the rows of `memory` of what was read."""
+"""Builds the rows of `memory` from what was read."""
 
 from __future__ import annotations
 
@@ -7,11 +7,12 @@ from dataclasses import replace
 from typing import Any
 
 from aoe_reports.engine.question import Notes, Unit
-from aoe_reports.formats.memory_files import statements_of, states_memory
+from aoe_reports.formats.memory_files import statements_of
 from aoe_reports.model.texts import say
 from aoe_reports.model.topics.memory import DeviceMemory, Level, Owner, PoolMemory, Repeated, Statement
 from aoe_reports.model.topics.memory_words import MEASURE_WORDS, kind_words, owner_words
-from aoe_reports.topics.memory.memory_rows import (
+from aoe_reports.topics.memory.reading import ReadDevice
+from aoe_reports.topics.memory.row_classes import (
     MEANINGS,
     SCOPES,
     STATED,
@@ -25,12 +26,11 @@ from aoe_reports.topics.memory.memory_rows import (
     StatementRow,
     StaticRow,
 )
-from aoe_reports.topics.memory.reading import ReadDevice
 from aoe_reports.topics.memory.static import GraphMemory
 from aoe_reports.topics.memory.words import MUCH_UNEXPLAINED
 
 
-class RowsOfDevice:
+class DeviceRows:
     """The rows of one device; `place` is what all of them begin with."""
 
     def __init__(self, run: str, read: ReadDevice, top: int) -> None:
@@ -59,7 +59,7 @@ class RowsOfDevice:
             highest_reserved_bytes=None if memory.pool.reserved is None else memory.pool.reserved.size_bytes,
             unusable_bytes=memory.unusable_bytes,
             excess_bytes=None if lost is None else lost.excess_bytes,
-            in_vain_bytes=None if lost is None else lost.in_vain_bytes,
+            reserved_by_fragmentation_bytes=None if lost is None else lost.reserved_by_fragmentation_bytes,
             before_bytes=sum(owner.size_bytes for owner in memory.owners if owner.since_before),
             unexplained_bytes=sum(owner.size_bytes for owner in memory.owners if owner.unexplained),
             adds_up=_adds_up(memory),
@@ -113,7 +113,7 @@ class RowsOfDevice:
     def growth(self) -> Iterator[GrowthRow]:
         """What grows from step to step."""
         for one in self._memory.growth:
-            whole = say("all of {component}", component=one.component)
+            whole = say("{component} as a whole", component=one.component)
             yield GrowthRow(
                 **self.place,
                 owner=whole if one.owner is None else one.owner,
@@ -212,7 +212,7 @@ def _level(name: str, level: Level | None) -> dict[str, Any]:
 
 def statements_in(unit: Unit, notes: Notes) -> Iterator[StatementRow]:
     """What the logs of a capture state, line by line."""
-    for file in filter(states_memory, unit.capture.files):
+    for file in unit.capture.files:
         statements: list[Statement] = []
         with notes.where_unreadable(file.path):
             statements = statements_of(file)
