@@ -168,6 +168,7 @@ benchmarks: $(VENV)/.tools
 	$(BIN)/python benchmarks/compare.py
 	$(BIN)/python benchmarks/advise.py
 	$(BIN)/python benchmarks/verdicts.py
+	$(BIN)/python benchmarks/tuning_jobs.py
 	$(BIN)/python benchmarks/startup.py
 	$(BIN)/python benchmarks/discovery.py
 	$(BIN)/python benchmarks/timeline.py

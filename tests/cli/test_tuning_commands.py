@@ -15,7 +15,7 @@ from unittest import mock
 import pytest
 from commandline import FIXTURES, Ended
 from screens import screen
-from tuning.jobs import NAMES, SOC, Bench, write_bank
+from tuning.jobs import NAMES, SOC, Bench, write_tuned
 
 from aoe_reports.simulation.tuning import BEFORE, write_profile
 
@@ -163,7 +163,7 @@ def ready(bench: Bench, verdict: str) -> Path:
     """A job that is through and has a verdict, beside a bank in use."""
     bench.plan()
     in_use = bench.root / "in_use"
-    write_bank(in_use, "MatMulV2", [NAMES[0]])
+    write_tuned(in_use, [NAMES[0]])
     bench.environment["TUNE_BANK_PATH"] = str(in_use)
     assert bench.tune().code == 0
     digest = json.loads((bench.folder / "outcome.json").read_text())["bank"]["digest"]

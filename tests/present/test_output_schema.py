@@ -61,7 +61,7 @@ def test_what_is_printed_fits(cli: Cli, tmp_path: Path, command: str) -> None:
     tables = [
         key for key, what in SCHEMA["$defs"][command]["properties"].items() if "properties" in what.get("items", {})
     ]
-    # rows of slow ends, hosts, stages, experts, copies, contention, gradients, calls, sequences and memory: tests/questions
+    # rows of slow ends, hosts, stages, experts, copies, contention, gradients, calls, sequences, memory and searches in banks: tests/topics
     assert {key for key in tables if not printed[key]} <= {
         "slow_ends",
         "slow_hosts",
@@ -76,6 +76,7 @@ def test_what_is_printed_fits(cli: Cli, tmp_path: Path, command: str) -> None:
         "sequences",
         "memory",
         "memory_peaks",
+        "uses",
     }
 
 

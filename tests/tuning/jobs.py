@@ -15,12 +15,13 @@ from pathlib import Path
 from typing import Any
 from unittest import mock
 
-from commandline import ROOT, Ended
+from commandline import Ended
 
+from aoe_reports.simulation import aoe
 from aoe_reports.tuning.plan.folder import write_plan
 from aoe_reports.tuning.plan.plan import Candidate, Job, Plan, Rejected
 
-STAND_IN = ROOT / "tests" / "support" / "aoe.py"
+STAND_IN = Path(aoe.__file__)
 SOC = "Ascend910B"
 NAMES = ("net/a/MatMul", "net/b/MatMul", "net/c/MatMul")
 
@@ -164,4 +165,11 @@ def write_bank(root: Path, name: str, entries: Sequence[str]) -> Path:
     path = root / SOC / f"{SOC}_32_AiCore_{name}_runtime_kb.json"
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text("".join(json.dumps({"op": entry}) + "\n" for entry in entries))
+    return path
+
+
+def write_tuned(root: Path, names: Sequence[str]) -> Path:
+    """A bank that has the entries of these operators, as the simulated aoe looks for them."""
+    path = write_bank(root, "MatMulV2", [])
+    path.write_text("".join(json.dumps(aoe.entry_of(aoe.unnamed(name))) + "\n" for name in names))
     return path

@@ -63,6 +63,16 @@ def plan(scenario: Scenario = "offline", mode: Mode = "opat", **more: Any) -> Pl
     return Plan(scenario, mode, **{**given, **more})
 
 
+KERNEL_OPTIONS = ("--op_tune_mode", "--op_tune_file", "--soc_version", "--precision_mode")
+
+
+def kernels(mode: str, release: str, soc: str = "Ascend910B3", **more: str) -> Plan:
+    """A plan that makes kernels of dumped operators."""
+    given = {"--op_tune_mode": mode, "--op_tune_file": "/dumped", **({"--soc_version": soc} if mode == "fast" else {})}
+    options = tuple(f"{name}={value}" for name, value in {**given, **more}.items())
+    return plan(soc=soc, engine_version=release, job=Job(options=options))
+
+
 def verdicts(made: Plan, host: dict[str, Any] | None = None, said: Declared = SAID) -> dict[str, str]:
     checks = check_host(made, host_of_document({**GOOD, **(host or {})}), said)
     return {check.rule.removeprefix("preflight-"): check.verdict for check in checks}
@@ -146,7 +156,24 @@ def test_a_good_host_is_good_for_every_scenario(scenario: Scenario) -> None:
         (plan("tf-training", "opat", soc="Ascend910B2"), {}, "mode", "ok"),
         (plan("tf-training", "gdat", soc="Ascend910_9391"), {}, "mode", "fail"),
         (plan("tf-training", soc=None), {}, "mode", "unknown"),
-        (plan("tf-training", soc="Ascend310P3"), {}, "mode", "unknown"),
+        (plan("tf-training", soc="Ascend310P3"), {}, "mode", "ok"),
+        (plan("tf-training", "gdat", soc="Ascend310P3"), {}, "mode", "fail"),
+        (plan("tf-training", soc="Ascend310B4"), {}, "mode", "unknown"),
+        (plan(soc="Ascend950PR_9579"), {}, "mode", "fail"),
+        (plan(), {"run_loop": 2048}, "run-loop", "ok"),
+        (plan(), {"run_loop": 2049}, "run-loop", "fail"),
+        (plan(), {"run_loop": 0}, "run-loop", "fail"),
+        (plan(), {"run_loop": "ten"}, "run-loop", "fail"),
+        (plan(), {"tuning_parallel_num": "eight"}, "tuning-parallel", "fail"),
+        (plan(engine_version="9.0.0"), {"cann": "9.0.0"}, "cann", "ok"),
+        (plan(engine_version="8.1.RC1"), {"cann": "8.1.0"}, "cann", "warn"),
+        (plan(engine_version="9.0.0"), {"cann": None}, "cann", "unknown"),
+        (plan(engine_version="9.0.0"), {"aoe_options": None}, "aoe-options", "ok"),
+        (kernels("fast", "6.3.RC2"), {"aoe_options": None}, "aoe-options", "fail"),
+        (kernels("fast", "6.3.RC2"), {"aoe_options": [*KERNEL_OPTIONS, "--job_type"]}, "aoe-options", "ok"),
+        (kernels("fast", "6.3.RC2"), {"aoe_options": None, "cann": "9.2.0-beta1"}, "aoe-options", "ok"),
+        (kernels("fast", "9.0.0"), {}, "mode", "ok"),
+        (kernels("fast", "9.0.0", soc="Ascend910A"), {}, "mode", "fail"),
     ],
 )  # fmt: skip
 def test_each_rule_at_its_limits(made: Plan, host: dict[str, Any], rule: str, verdict: str) -> None:
@@ -487,7 +514,7 @@ SAYS: list[tuple[Plan, dict[str, Any], Declared, str]] = [
     (plan(), {"cpu_count": None}, SAID, "te-parallel: unknown: 8 (the default) | 1 to 32, and at most 0.8 x cores / NPUs"),
     (plan(), {"environment_known": False}, SAID, "te-parallel: unknown: not known | 1 to 32, and at most 0.8 x cores / NPUs"),
     (plan(), {"tuning_parallel_num": 65}, SAID, "tuning-parallel: fail: 65 | 1 to 64; recommended: at most 2/3 of the cores"),
-    (plan(), {"tuning_parallel_num": 0}, Declared(tuning_parallel_num=1), "tuning-parallel: ok: 1 | 1 to 64; recommended: at most 2/3 of the cores"),
+    (plan(), {"tuning_parallel_num": 0}, Declared(tuning_parallel_num=1), "tuning-parallel: fail: 0 in aoe.ini, declared 1 | 1 to 64; recommended: at most 2/3 of the cores"),
     (plan(), {"tuning_parallel_num": None}, SAID, "tuning-parallel: unknown: no aoe.ini was found | 1 to 64; recommended: at most 2/3 of the cores | tuning_parallel_num=N"),
     (plan(), {"tuning_parallel_num": 8}, Declared(tuning_parallel_num=9), "tuning-parallel: fail: 8 in aoe.ini, declared 9 | 1 to 64; recommended: at most 2/3 of the cores"),
     (plan(), {"cpu_count": None}, SAID, "tuning-parallel: unknown: 8 | 1 to 64; recommended: at most 2/3 of the cores"),
@@ -525,7 +552,7 @@ SAYS: list[tuple[Plan, dict[str, Any], Declared, str]] = [
     (plan("tf-training", "gdat", soc="Ascend910B4"), {}, SAID, "mode: ok: gdat on Ascend910B4 (A2) | opat, gdat in training"),
     (plan("tf-training", "sgat", soc="Ascend910B1"), {}, SAID, "mode: fail: sgat on Ascend910B1 (A2) | opat, gdat in training"),
     (plan("tf-training", "sgat", soc="Ascend910B5"), {}, SAID, "mode: ok: sgat on Ascend910B5 (Atlas training) | sgat, opat, gdat in training"),
-    (plan("pytorch", soc="Ascend310P3"), {}, SAID, "mode: unknown: opat on Ascend310P3 | a mode that the product supports (the modes of this chip are not known)"),
+    (plan("pytorch", soc="Ascend310B4"), {}, SAID, "mode: unknown: opat on Ascend310B4 | a mode that the product supports (the modes of this chip are not known)"),
     (plan("tf-training"), {}, Declared(aoe_config_file=False), "config-file: warn: declared no | the script names aoe_config.json (else every operator is tuned)"),
 ]  # fmt: skip
 """A plan, what is other than GOOD on the host, what is declared, and what one rule says: verdict, what is there, what is needed, what to declare."""

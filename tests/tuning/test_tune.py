@@ -7,18 +7,18 @@ import shutil
 import signal
 import subprocess
 import time
-from pathlib import Path
 
 import pytest
-from tuning.jobs import NAMES, SOC, STAND_IN, Bench, rules, write_bank
+from tuning.jobs import NAMES, SOC, Bench, rules, write_tuned
 
+from aoe_reports.tuning.aoe.command import remeasure_script
 from aoe_reports.tuning.plan.plan import Candidate, Job
 from aoe_reports.tuning.plan.planning import expected_files
 
 
 def test_a_job_is_run_and_everything_is_collected(bench: Bench) -> None:
     bench.plan()
-    write_bank(bench.root / "home" / "Ascend/latest/data/aoe/custom/op", "MatMulV2", [NAMES[2]])
+    write_tuned(bench.root / "home" / "Ascend/latest/data/aoe/custom/op", [NAMES[2]])
     ended = bench.tune()
     assert ended.code == 0, ended.err
     assert bench.statuses(ended) == {NAMES[0]: "improved", NAMES[1]: "improved", NAMES[2]: "already-banked"}
@@ -54,7 +54,7 @@ def test_the_default_bank_is_that_of_the_installation(
 ) -> None:
     bench.plan()
     for name in there:
-        write_bank(bench.root / "home" / "Ascend" / name / "data/aoe/custom/op", "MatMulV2", [NAMES[2]])
+        write_tuned(bench.root / "home" / "Ascend" / name / "data/aoe/custom/op", [NAMES[2]])
     ended = bench.tune(**({"ASCEND_HOME_PATH": installed} if installed else {}))
     place = str(bench.root / "home" / "Ascend" / used / "data/aoe/custom/op")
     assert (ended.json["bank"]["operators"], ended.json["bank"]["files"]) == (place, int(used in there))
@@ -498,25 +498,40 @@ def test_two_at_once_are_refused(bench: Bench) -> None:
 def test_the_bank_that_is_copied_is_the_one_in_use(bench: Bench, variable: str, where: str) -> None:
     bench.plan()
     in_use = bench.root / "in_use"
-    path = write_bank((in_use / where).parent, "MatMulV2", [NAMES[0]])
+    path = write_tuned((in_use / where).parent, [NAMES[0]])
+    content = path.read_text()
     (path.parent.parent / "graph.json").write_text("{}")
     ended = bench.tune(**{variable: str(in_use)})
     assert ended.json["bank"]["by"] == variable
     assert bench.statuses(ended)[NAMES[0]] == "already-banked"
     assert (bench.folder / "bank" / "graph.json").is_file()
-    assert path.read_text() == json.dumps({"op": NAMES[0]}) + "\n", "the one in use stays what it was"
+    assert path.read_text() == content, "the one in use stays what it was"
+
+
+def test_kernels_of_dumped_operators_are_made_and_nothing_else_is_expected(bench: Bench) -> None:
+    dumped = bench.root / "dumped"
+    dumped.mkdir()
+    options = ("--op_tune_mode=fast", f"--op_tune_file={dumped}", "--soc_version=Ascend910B3")
+    bench.plan(soc="Ascend910B3", job=Job(options=options))
+    none = bench.tune()
+    assert (none.code, "tune-no-kernel" in none.rules()) == (1, True)
+    (dumped / "MatMulV2_1.json").write_text("{}")
+    ended = bench.tune("--restart")
+    assert ended.code == 0, ended.err
+    assert rules(ended) & {"tune-no-result", "tune-no-kernel", "tune-nothing-changed", "tune-ops-edited"} == set()
+    assert bench.notes("argv")[-1] == ["--job_type=2", *options, "--precision_mode=must_keep_origin_dtype"]
 
 
 def test_an_empty_bank_tunes_everything(bench: Bench) -> None:
     bench.plan()
-    write_bank(bench.root / "in_use", "MatMulV2", NAMES)
+    write_tuned(bench.root / "in_use", NAMES)
     ended = bench.tune("--bank", "empty", TUNE_BANK_PATH=str(bench.root / "in_use"))
     assert set(bench.statuses(ended).values()) == {"improved"}
 
 
 def test_with_several_chips_one_has_to_be_named(bench: Bench) -> None:
     bench.plan(soc=None)
-    write_bank(bench.root / "in_use", "MatMulV2", NAMES)
+    write_tuned(bench.root / "in_use", NAMES)
     (bench.root / "in_use" / "Ascend310P").mkdir()
     ended = bench.tune(TUNE_BANK_PATH=str(bench.root / "in_use"))
     assert (ended.code, "--soc" in ended.err) == (2, True)
@@ -553,7 +568,7 @@ def test_a_bank_that_cannot_be_read_is_not_taken_for_the_jobs_own(
 ) -> None:
     bench.plan()
     monkeypatch.setattr("aoe_reports.tuning.banks.bank.MAX_BANK_FILE_BYTES", 4)
-    write_bank(bench.root / "in_use", "MatMulV2", NAMES)
+    write_tuned(bench.root / "in_use", NAMES)
     ended = bench.tune(TUNE_BANK_PATH=str(bench.root / "in_use"))
     assert (ended.code, "too large" in ended.err) == (3, True)
     assert not [path for path in bench.folder.iterdir() if "bank" in path.name]
@@ -790,6 +805,34 @@ def test_measuring_again_is_written_down(bench: Bench) -> None:
     assert subprocess.run([script], env=environment, capture_output=True, check=False).returncode == 2
 
 
+def test_measuring_again_leaves_a_log_that_says_what_used_the_bank(bench: Bench) -> None:
+    bench.plan()
+    assert bench.tune(ASCEND_GLOBAL_LOG_LEVEL="1").code == 0
+    names = (*NAMES, "net/other")
+    msprof = bench.root / "bin" / "msprof"
+    msprof.write_text('#!/bin/sh\nwhile [ "${1#--}" != "$1" ]; do shift; done\nexec "$@"\n')
+    msprof.chmod(0o755)
+    script = [bench.folder / "remeasure.sh", "aoe", "--compile", *names]
+    for _ in range(2):
+        subprocess.run(script, env=bench.environment, capture_output=True, check=True)
+    ended = bench.run("bank", "--log", bench.folder / "remeasured_log")
+    assert ended.out.startswith("3 of 4 operators used the bank; 1 did not: net/other.")
+    tuning = bench.run("bank", "--log", bench.folder / "runs", "--format", "json").json["uses"]
+    assert {one["status"] for one in tuning} == {"missed"}, "tuning compiles before the entries are there"
+
+
+def test_a_script_that_compiles_itself_begins_a_new_log_each_time(bench: Bench) -> None:
+    plan = bench.plan(scenario="pytorch")
+    script = bench.folder / "remeasure.sh"
+    script.write_text(remeasure_script(plan))
+    (bench.folder / "bank").mkdir()
+    for name in NAMES[:2]:
+        subprocess.run(["sh", script, "aoe", "--compile", name], env=bench.environment, capture_output=True, check=True)
+    assert len(list(bench.folder.glob("remeasured_log.*"))) == 1
+    ended = bench.run("bank", "--log", bench.folder / "remeasured_log")
+    assert ended.out.startswith(f"0 of 1 operator used the bank; 1 did not: {NAMES[1]}.")
+
+
 def test_people_are_told_in_their_language_and_programs_are_not(bench: Bench) -> None:
     bench.plan()
     english = bench.tune()
@@ -806,11 +849,6 @@ def test_people_are_told_in_their_language_and_programs_are_not(bench: Bench) ->
     refused = bench.tune(AOE_REPORTS_LANG="zh")
     assert refused.code == 2
     assert f"{bench.folder}：已调优过" in refused.err
-
-
-def test_the_stand_in_says_what_it_is() -> None:
-    assert "Stands in for `aoe` in tests" in STAND_IN.read_text()
-    assert (Path(STAND_IN).parent / "README.md").is_file()
 
 
 @pytest.mark.parametrize(("stand_in", "said"), [("nothing", {"tune-nothing-changed"}), (None, set())])

@@ -113,13 +113,16 @@ def _forms_of(question: Question[Any, Any], option: Option) -> Any:
     return Annotated[AnnotatedFormat, option] if question.has_highlights else Annotated[Format, option]
 
 
-def _listed(value: Path | list[Path]) -> list[Path]:
-    return value if isinstance(value, list) else [value]
+def _listed(value: Path | list[Path] | None) -> list[Path]:
+    return value if isinstance(value, list) else [] if value is None else [value]
 
 
 def _argument(argument: Argument) -> inspect.Parameter:
     kind = list[Path] if argument.many else Path
-    return _parameter(argument.name, Annotated[kind, path_argument(argument.help)])
+    annotation: Any = Annotated[kind, path_argument(argument.help)]
+    if argument.needed:
+        return _parameter(argument.name, annotation)
+    return _parameter(argument.name, Annotated[kind | None, path_argument(argument.help)], None)
 
 
 def _parameter(name: str, annotation: Any, default: Any = inspect.Parameter.empty) -> inspect.Parameter:

@@ -210,7 +210,8 @@ def _check_names(question: Question[Any, Any], given: Iterable[str]) -> None:
 
 def _check_count(question: Question[Any, Any], count: int) -> None:
     """Refuse fewer or more paths than the question is asked of."""
-    least, open_end = len(question.arguments), any(argument.many for argument in question.arguments)
+    least = sum(argument.needed for argument in question.arguments)
+    open_end = any(argument.many for argument in question.arguments)
     if count < least or (count > least and not open_end):
         names = ", ".join(argument.name for argument in question.arguments)
         raise TypeError(f"{question.name} takes a list of paths ({names}); found {count}")

@@ -341,6 +341,8 @@ class Argument:
     name: str
     help: str
     many: bool = True
+    needed: bool = True
+    """Whether there has to be one; else an option may take its place."""
 
 
 class Reader(ABC, Generic[O, P]):

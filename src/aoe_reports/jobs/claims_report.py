@@ -90,6 +90,7 @@ _COUNTED: dict[Verdict, str] = {
     "not-reproduced": say("not reproduced: {number}"),
     "regressed": say("regressed: {number}"),
     "not-comparable": say("not comparable: {number}"),
+    "not-used": say("bank not used: {number}"),
 }
 
 
@@ -152,4 +153,5 @@ _ADVICE: dict[Verdict, str] = {
         "Measure both sides with the same model, machine, CANN version and profiler options; one kernel at least five times "
         "on each side, in turns."
     ),
+    "not-used": say("Make sure that the tuned kernels are in use, then measure again."),
 }

@@ -59,6 +59,12 @@ class VerifyOptions(DeviceOptions):
         help="Accept that this operator (or type) is slower than before; others fail (repeatable).",
         only_here=say("which regressions are accepted"),
     )
+    log: Path | None = option(
+        default=None,
+        help="CANN's log (plog) of AFTER, or a folder of such: which operators used the bank [default: where AFTER and DIR have one].",
+        names="place",
+        only_here=say("what is compared"),
+    )
     store: str | None = store_for(" for the verdicts, not with --claims")
     force: bool = flag("force", "Compare even if a comparison is known not to be valid.", say("what is forced"))
     language: Language = option(default="en", help="Language of the pages in the plan's folder.", cli=False)

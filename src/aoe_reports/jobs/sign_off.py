@@ -16,7 +16,7 @@ from aoe_reports.model.errors import ReadError
 from aoe_reports.model.findings import Finding
 from aoe_reports.model.report import Section
 from aoe_reports.model.rows import Rows, column, row
-from aoe_reports.model.texts import Text, count_of, say
+from aoe_reports.model.texts import Text, count_of, join, say
 from aoe_reports.model.version import __version__
 from aoe_reports.present.answers import section_of
 from aoe_reports.present.night import findings_section
@@ -141,6 +141,8 @@ def _judged(what: str, each: Row) -> JudgedChange:
 
 def _use(facts: VerifyFacts, evidence: Evidence) -> Text:
     """Whether what was tuned was in use on the side after."""
+    if facts.bank_use is not None and (told := facts.bank_use.sentences()):
+        return say("In use, by CANN's log: {told}.", told=join("; ", told))
     if facts.signs:
         return say("In use: doubtful. {sign}.", sign=facts.signs[0])
     if evidence.bank is None:

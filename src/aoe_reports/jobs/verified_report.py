@@ -56,11 +56,15 @@ VERDICTS = {
     "not-reproduced": say("Not reproduced"),
     "regressed": say("Regressed"),
     "not-comparable": say("Not comparable"),
+    "not-used": say("Bank not used"),
 }
 """How a headline begins; what the verdict is about follows."""
 VERDICTS_EXPLAINED = say(
     "Confirmed: faster, and the claim lies in the interval or four fifths of the claim were measured; "
     "partly: faster, but by less; not-reproduced: the interval includes 0; regressed: slower."
+)
+_NOT_USED_EXPLAINED = say(
+    "Not-used: CANN's log says that the bank was not used, so the measurement says nothing of it."
 )
 
 
@@ -107,6 +111,7 @@ def headline(rows: Sequence[Row], facts: VerifyFacts, tuner: str, *, with_step: 
     elif with_step:
         step = next(row for row in rows if row.scope == "step")
         parts.append(_with_claim(_effect(step), step, tuner) if step.verdict == "partly" else _effect(step))
+    parts += [] if facts.bank_use is None else facts.bank_use.sentences()
     parts += _unmeasured(rows)
     return say("{verdict}: {parts}.", verdict=VERDICTS[facts.verdict], parts=join("; ", parts))
 
@@ -297,9 +302,13 @@ def _measured(rows: Sequence[Row], facts: VerifyFacts, tuner: str) -> Section:
             say("{shown} of {count} rows; verify.json contains all of them.", shown=len(shown), count=len(rows))
         )
     sentences += _two_claims(facts)
+    if facts.bank_use is not None and (told := facts.bank_use.sentences()):
+        logs = join(", ", facts.bank_use.logs)
+        sentences.append(say("By CANN's log ({logs}): {told}.", logs=logs, told=join("; ", told)))
     sentences += [say("A sign that the tuned bank was not in use: {sign}.", sign=sign) for sign in facts.signs]
     drawn = [row for row in operators if row.change is not None and row.claimed_change is not None][:SHOWN]
     lines = _how(facts.method)
+    lines += [_NOT_USED_EXPLAINED] if any(row.verdict == "not-used" for row in rows) else []
     table = Rows(type=Row, rows=shown, title=title, sentences=sentences)
     if not drawn:
         return replace(section_of(table), lines=lines)
@@ -403,6 +412,10 @@ def savings_section(parts: Reconciliation | None, tuner: str) -> Section | None:
     return Section("Breakdown of the savings", [claimed], Grid(columns_of(_Saving), [as_mapping(one) for one in rows]))
 
 
+_NOT_IN_USE = say(
+    "Make sure that the tuned bank is in use (TUNE_BANK_PATH, compiled again: remeasure.md), then measure and "
+    "verify again."
+)
 _ADVICE: dict[Verdict, str] = {
     "confirmed": say("Put the bank into use: run aoe-reports tune adopt."),
     "partly": say(
@@ -413,11 +426,8 @@ _ADVICE: dict[Verdict, str] = {
     ),
     "not-reproduced": say("Leave the bank in use as it is. More steps in both profiles make intervals narrower."),
     "not-comparable": say("Measure both profiles with the same model, machine, CANN version and profiler options."),
+    "not-used": _NOT_IN_USE,
 }
-_NOT_IN_USE = say(
-    "Make sure that the tuned bank is in use (TUNE_BANK_PATH, compiled again: remeasure.md), then measure and "
-    "verify again."
-)
 
 
 def advice_of(facts: VerifyFacts, advice: Mapping[Verdict, str]) -> str:

@@ -28,6 +28,7 @@ from aoe_reports.jobs.verify_answer import (
     unaccepted,
 )
 from aoe_reports.jobs.verify_case import Case, Pair, are_comparable, read_pair, sides_of
+from aoe_reports.jobs.verify_use import read_use, remarks_on_use, with_reasons
 from aoe_reports.model.errors import ReadError
 from aoe_reports.model.findings import Finding, Severity, has, reasons_of
 from aoe_reports.model.findings import in_order as findings_in_order
@@ -70,6 +71,7 @@ from aoe_reports.tuning.rules import (
 )
 from aoe_reports.tuning.tuner import Claims, ClaimsRead, bank_of_tuner, claims_together, tuner, tuner_of_plan
 from aoe_reports.tuning.verify.rows import Row, Verdict, Verification
+from aoe_reports.tuning.verify.uses import BankUse
 from aoe_reports.tuning.verify.verdicts import Verified, is_same_work, verify_claims
 
 REPORTS = {"verify.md": "markdown", "verify.html": "html"}
@@ -91,15 +93,18 @@ def _verify(case: Case) -> JobAnswer:
     findings: list[Finding] = []
     claims, unreadable = _claims(case, findings)
     pair, missing = read_pair(case, findings)
-    if pair is None or unreadable or missing:
+    used = None if pair is None else read_use(case, pair, claims, findings)
+    if pair is None or used is None or unreadable or missing:
         return _nothing_read(case, findings_in_order(findings))
     digest = _bank_digest(case)
-    verified = None
+    verified = use = None
     if are_comparable(case, pair, findings):
-        verified = verify_claims(claims, pair.before.side, pair.after.side)
-        verified = replace(verified, signs=_signs(case, verified))
+        uses, use = used
+        verified = verify_claims(claims, pair.before.side, pair.after.side, uses=uses)
+        verified = replace(verified, signs=_signs(case, verified), rows=with_reasons(case, pair, verified.rows))
         findings += _remarks(case, pair, verified, digest)
-    return _closed(case, pair, claims, _Measured(verified, digest), findings)
+        findings += remarks_on_use(use, verified.rows, str(pair.after.path))
+    return _closed(case, pair, claims, _Measured(verified, digest, use), findings)
 
 
 def _nothing_read(case: Case, findings: list[Finding]) -> JobAnswer:
@@ -223,6 +228,7 @@ class _Measured:
     verified: Verified | None
     """Null where the profiles may not be compared."""
     digest: str | None
+    use: BankUse | None
 
     @property
     def verdict(self) -> Verdict:
@@ -244,10 +250,12 @@ def _closed(case: Case, pair: Pair, claims: Claims, measured: _Measured, finding
         after_hash=pair.after.digest,
         rows=tuple(as_mapping(row) for row in rows),
         regressed=unaccepted(rows, options),
+        bank_use=measured.use,
     )
     replaces = _replaces(folder, verification, findings)
     found = findings_in_order(findings)
     facts = facts_of(verified, options, str(pair.before.path), str(pair.after.path), pair.before.device.tasks.rank_id)
+    facts = replace(facts, bank_use=measured.use)
     tuner = " + ".join(claims.claimed_by) or tuner_of_plan(case.plan).title
     page = Page(
         plan=case.plan, claims=claims, tuner=tuner, outcome=read_outcome(folder), rows=rows, facts=facts, findings=found
@@ -294,7 +302,8 @@ def _replaces(
     if former is None or former == verification:
         return "same"
     said = {"verdict": say(former.verdict), "after": former.after or say("an unnamed profile")}
-    if former.sound and not verification.sound:
+    of_the_same = verification.verdict == "not-used" and verification.after_hash == former.after_hash
+    if former.sound and not verification.sound and not of_the_same:
         text = say(
             ("verify.json is unchanged ({verdict}, based on {after}): this run produced no usable measurement"), **said
         )
@@ -310,7 +319,8 @@ def _store(store: str, case: Case, pair: Pair, measured: _Measured) -> int:
     plan, after, bank = case.plan, pair.after, measured.digest
     time_ns = after.first_ns if after.first_ns is not None and after.first_ns >= EPOCH_FROM_NS else None
     time_ns = time_ns if time_ns is not None else after.device.capture.info.start_ns or after.device.capture.modified_ns
-    facts = (plan.baseline_hash, after.digest, bank)
+    unused = measured.use.not_used if measured.use is not None else ()
+    facts = (plan.baseline_hash, after.digest, bank, *unused)
     run_id = "verify-" + hashlib.sha256(repr(facts).encode()).hexdigest()[:16]
     common = {
         "kind": "verdict",

@@ -26,6 +26,7 @@ from aoe_reports.tuning.verify.intervals import LARGE_DRIFT, MIN_CONTROLS, Noise
 from aoe_reports.tuning.verify.matches import SAME_TIME
 from aoe_reports.tuning.verify.reconciliation import Reconciliation, rounded_row
 from aoe_reports.tuning.verify.rows import PASSED, Method, Row, StepClaim, Verdict
+from aoe_reports.tuning.verify.uses import BankUse
 from aoe_reports.tuning.verify.verdicts import Verified
 
 ACCEPT: dict[Accept, str] = {
@@ -56,6 +57,8 @@ class VerifyFacts:
     reconciliation: Reconciliation | None = column(default=None)
     step_claims: Sequence[StepClaim] = column(default=())
     signs: Sequence[str] = column(default=())
+    bank_use: BankUse | None = column(default=None)
+    """What logs say; null where none says anything."""
     same_operators_share: float | None = column(default=None)
     method: Method | None = column(default=None)
     stored: int = column(default=0)

@@ -77,11 +77,22 @@ def look_of(row: Cells, column: Column) -> Tone | None:
 
 
 _STATES: dict[str, Tone] = {
-    **dict.fromkeys(("pass", "ok", "successful", "confirmed"), "good"),
+    **dict.fromkeys(("pass", "ok", "successful", "confirmed", "hit"), "good"),
     **dict.fromkeys(
-        ("warn", "warning", "incomplete", "unknown", "partly", "not-reproduced", "not-comparable", "missing"), "odd"
+        (
+            "warn",
+            "warning",
+            "incomplete",
+            "unknown",
+            "partly",
+            "not-reproduced",
+            "not-comparable",
+            "not-used",
+            "missing",
+        ),
+        "odd",
     ),
-    **dict.fromkeys(("fail", "error", "fault", "failed", "damaged", "invalid", "regressed", "slow"), "bad"),
+    **dict.fromkeys(("fail", "error", "fault", "failed", "damaged", "invalid", "regressed", "slow", "missed"), "bad"),
 }
 _QUICKER: dict[str, Tone] = {**dict.fromkeys(("confirmed", "drift", "recovered", "improved"), "good"), "suspect": "odd"}
 _ALARMS: dict[str, Tone] = {**_QUICKER, **dict.fromkeys(("confirmed", "drift"), "bad")}

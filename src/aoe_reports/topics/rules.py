@@ -55,7 +55,17 @@ COMPARED_BY_NAME = COMPARISONS.rule(
     "info",
     "no task of these runs has a type of operators, as in timelines: they are compared by the names of the operators",
 )
-BANK_CHIP = Scope("banks").rule("bank-chip", "warning", "--soc names a chip that no bank has entries for")
+_BANKS = Scope("banks")
+BANK_CHIP = _BANKS.rule("bank-chip", "warning", "--soc names a chip that no bank has entries for")
+BANK_LOG_SILENT = _BANKS.rule(
+    "bank-log-silent", "error", "a log of CANN does not say which operators were found in a bank"
+)
+BANK_LOG_LINE = _BANKS.rule(
+    "bank-log-line", "warning", "lines of a log on operators that were found in a bank cannot be read"
+)
+BANK_LOG_CONTRADICTS = _BANKS.rule(
+    "bank-log-contradicts", "warning", "logs say of one operator both that it was found in a bank and that it was not"
+)
 NO_RECORD = RUNS.rule("no-record", "info", "a run for which v0.1 has no record: its content is in the run's own row")
 RAW_CAPPED = RUNS.rule(
     "raw-capped", "info", "records of more tasks or steps than --raw: their individual times are left out"

@@ -139,7 +139,13 @@ class PlanOptions(ModelOptions, DeviceOptions):
         only_here=say("what is compared"),
     )
     soc: str | None = chip("as AOE names it")
-    engine_version: str | None = option(default=None, help="Version of CANN.", shared=True, names="nothing")
+    engine_version: str | None = option(
+        default=None,
+        flags=["--engine-version", "--cann"],
+        help="Version of CANN that tunes [default: from the profile, else the one installed here].",
+        shared=True,
+        names="nothing",
+    )
     tune_device: int | None = option(default=None, minimum=0, maximum=MAX_ID, help="ASCEND_DEVICE_ID to tune on.")
     te_parallel: int | None = option(
         default=None, minimum=1, maximum=32, help="TE_PARALLEL_COMPILER: operators compiled at once."
@@ -204,7 +210,7 @@ class PreflightOptions(StrictOptions):
         help=(
             "Facts that cannot be detected on the machine: processes, model_memory, tuning_parallel_num, "
             "profiling, static_memory_policy, static_shapes, devices, device_free, cpu_binding, "
-            "aoe_config_file, npus, soc, cube_cores, vector_cores, cube_cores_used, vector_cores_used, "
+            "aoe_config_file, npus, cann, soc, cube_cores, vector_cores, cube_cores_used, vector_cores_used, "
             "device_memory, device_memory_used, aoe_options (repeatable)."
         ),
         only_here=say("what a person vouches for"),
@@ -231,5 +237,11 @@ class AdoptOptions(StrictOptions):
         only_here=say("what is replaced"),
     )
     soc: str | None = chip("if the plan does not name it")
+    log: Path | None = option(
+        default=None,
+        help="A log of CANN (plog), or a folder of such: which operators use the bank [default: as `verify` found].",
+        names="place",
+        only_here=say("what speaks for the bank"),
+    )
     force: bool = flag("force", "Adopt the bank even if no new profile has confirmed the gain.", say("what is forced"))
     dry_run: bool = flag("dry-run", "Only show what would be replaced.", say("what is not run"))

@@ -26,6 +26,12 @@ PLAN_BANK_HAS_TYPE = _PLANS.rule(
     "info",
     "the bank has entries of a candidate's type; AOE skips operators that are already in the bank",
 )
+PLAN_OPTION = _PLANS.rule(
+    "plan-option",
+    "warning",
+    "the documents of the CANN version of the plan, or of its chip, do not have an option that is given for aoe",
+    "AOE reference: command line",
+)
 PLAN_TWO_ROUNDS = _PLANS.rule(
     "plan-two-rounds", "info", "subgraphs are tuned first; operators are chosen from the profile taken afterwards"
 )
@@ -42,6 +48,12 @@ TUNE_ERROR_CODE = _JOBS.rule(
 )
 TUNE_MEMORY = _JOBS.rule("tune-memory", "warning", "the console warned of too little memory (WG0000)", "AOE errors")
 TUNE_NO_RESULT = _JOBS.rule("tune-no-result", "error", "no result file of this run", _GUIDE)
+TUNE_NO_KERNEL = _JOBS.rule(
+    "tune-no-kernel",
+    "error",
+    "kernels were requested (--op_tune_mode), and none was created",
+    "AOE reference: command line",
+)
 TUNE_BAD_RESULT = _JOBS.rule("tune-bad-result", "error", "a result file of this run is truncated or not valid", _GUIDE)
 TUNE_INCOMPLETE = _JOBS.rule(
     "tune-incomplete", "error", "a result file reports that a task was not tuned completely", _GUIDE
@@ -169,7 +181,9 @@ VERIFY_DRIFT = _VERIFYING.rule(
     "verify-drift", "warning", "operators that were not tuned also changed: the state of the machine was different"
 )
 VERIFY_BANK_NOT_USED = _VERIFYING.rule(
-    "verify-bank-not-used", "warning", "signs that the tuned bank was not in use when the second profile was taken"
+    "verify-bank-not-used",
+    "warning",
+    "the tuned bank, or a part of it, was not in use when the second profile was taken: a log says so, or signs of it",
 )
 VERIFY_BANK_CHANGED = _VERIFYING.rule(
     "verify-bank-changed", "warning", "the private bank differs from what `tune run` wrote"

@@ -13,14 +13,14 @@ from pathlib import Path
 import pytest
 from killing import COMPILER, NO_FAULT, Fault, killer
 from tuning.adoption import MODULES, Adoption, fail_everywhere, kill_everywhere
-from tuning.jobs import NAMES, SOC, Bench, rules, write_bank
+from tuning.jobs import NAMES, SOC, Bench, rules, write_bank, write_tuned
 
 
 def tuned(bench: Bench, verdict: str | None = "confirmed", **more: object) -> Path:
     """A job that is through, on a copy of a bank in use; with the verdict of a verification."""
     bench.plan()
     in_use = bench.root / "in_use"
-    write_bank(in_use, "MatMulV2", [NAMES[0]])
+    write_tuned(in_use, [NAMES[0]])
     (in_use / "graph.json").write_text("{}")
     (in_use / "Ascend310P").mkdir()
     (in_use / "Ascend310P" / "other.json").write_text("other")
@@ -171,7 +171,7 @@ def test_a_job_that_is_not_through_is_refused(bench: Bench) -> None:
 
 def test_what_goes_out_of_use_is_said(bench: Bench) -> None:
     in_use = tuned(bench)
-    write_bank(in_use, "MatMulV2", [NAMES[0], "somebody/else"])
+    write_tuned(in_use, [NAMES[0], "somebody/else"])
     write_bank(in_use, "Mul", ["new"])
     ended = bench.run("tune", "adopt", bench.folder, "--dry-run", "--format", "json")
     assert ended.code == 0
@@ -489,7 +489,7 @@ def test_what_the_bank_in_use_has_and_the_private_one_has_not_is_said(bench: Ben
     in_use = tuned(bench)
     (in_use / "graph_old.json").write_text("{}")
     (in_use / "graph.json").write_text('{"other": 1}')
-    write_bank(in_use, "MatMulV2", [NAMES[0], "net/gone"])
+    write_tuned(in_use, [NAMES[0], "net/gone"])
     found = sorted(message for rule, _, message in said(bench, "--dry-run") if rule == "adopt-replaces")
     runtime = f"{SOC}/{SOC}_32_AiCore_MatMulV2_runtime_kb.json"
     assert found == [

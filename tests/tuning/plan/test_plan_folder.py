@@ -18,7 +18,7 @@ from documents import SCALARS, places
 from hypothesis import given
 from hypothesis import strategies as st
 from killing import COMPILER, Fault, killer
-from tuning.jobs import NAMES, SOC, Bench, write_bank
+from tuning.jobs import NAMES, SOC, Bench, write_bank, write_tuned
 
 from aoe_reports.formats.schemas import load_schema
 from aoe_reports.model.errors import AoeReportsError, UsageError
@@ -122,7 +122,7 @@ def test_each_scenario_has_its_files(bench: Bench, scenario: Any, more: set[str]
 def test_run_sh_tunes_without_us(bench: Bench) -> None:
     bench.plan(mode="both")
     in_use = bench.root / "in use"
-    write_bank(in_use, "MatMulV2", [NAMES[0]])
+    write_tuned(in_use, [NAMES[0]])
     (in_use / "graph.json").write_text("{}")
     done = run_script(bench, TUNE_BANK_PATH=str(in_use), AOE_MODE="2", ASCEND_WORK_PATH="/nowhere")
     assert done.returncode == 0, done.stderr

@@ -191,8 +191,13 @@ def demo(
             only_here=say("where output is written"),
         ),
     ] = DEFAULT_FOLDER,
+    tuning: Annotated[
+        bool, Option(help="Tune a simulated model instead: plan, run, verify, adopt.", flags=("--tuning",))
+    ] = False,
 ) -> None:
-    """Write 45 simulated nights and analyse them. One operator is slower from night 38 on."""
+    """Write 45 simulated nights and analyse them. One operator is slower from night 38 on. With --tuning, a tuning loop without a device."""
+    if tuning:
+        _demonstrate_tuning(folder)
     from aoe_reports.jobs.demo import run_demo
 
     with progress_line() as progress:
@@ -214,3 +219,28 @@ def demo(
     ]
     write("\n".join(map(translated, lines)), None)
     raise typer.Exit(0 if result.found else 1)
+
+
+def _demonstrate_tuning(folder: Path) -> None:
+    from aoe_reports.jobs.tuning_demo import run_tuning_demo
+
+    with progress_line() as progress:
+        result = run_tuning_demo(folder, spoken(), progress)
+    lines: list[str] = [say("Everything here is simulated: aoe, msprof, the model and all times."), ""]
+    for number, step in enumerate(result.steps, start=1):
+        lines += [f"{number}. {translated(step.title)}", f"   $ {step.command}", f"   {translated(step.found)}", ""]
+    for one in result.operators:
+        found = {key: say(value) if value else "-" for key, value in (("status", one.status), ("verdict", one.verdict))}
+        if one.planted != "untuned":
+            lines.append(
+                say(
+                    "{name}: planted {planted}; tune run: {status}; verify: {verdict}",
+                    name=one.name,
+                    planted=one.planted,
+                    **found,
+                )
+            )
+    agrees = say("as planted") if result.agrees else say("NOT as planted")
+    lines += ["", say("Verdict: {verdict}, {agrees} (simulated).", verdict=say(result.verdict), agrees=agrees), ""]
+    write("\n".join(map(translated, lines)), None)
+    raise typer.Exit(0 if result.agrees else 1)

@@ -210,7 +210,7 @@ def verify(
     form: Annotated[AnnotatedFormat, FORM] = "text",
     output: Output = None,
 ) -> None:
-    """Verify a tuner's claims with two profiles. Verdicts are confirmed, partly, not-reproduced, regressed and not-comparable, with reasons and next steps."""
+    """Verify a tuner's claims with two profiles. Verdicts are confirmed, partly, not-reproduced, regressed, not-comparable and not-used (by CANN's log the bank was not in use), with reasons and next steps."""
     from dataclasses import replace
 
     from aoe_reports.jobs.verify import verify as verify_job
@@ -232,8 +232,8 @@ def _sides(places: list[Path], chosen: VerifyOptions, *, names_store: bool) -> t
         raise UsageError(
             say("verify --claims: expected two places, BEFORE and AFTER; found {count}", count=len(places))
         )
-    if chosen.before is not None or chosen.after is not None or chosen.results:
-        raise UsageError(say("verify --claims: --before, --after and --results belong to a plan's folder"))
+    if chosen.before is not None or chosen.after is not None or chosen.results or chosen.log is not None:
+        raise UsageError(say("verify --claims: --before, --after, --results and --log belong to a plan's folder"))
     if names_store:  # the environment and a configuration name it for all commands
         raise UsageError(say("verify --claims: nothing is stored; --store belongs to a plan's folder"))
     return places[0], places[1]

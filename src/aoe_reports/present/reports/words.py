@@ -10,9 +10,9 @@ N_((
     "withdrawn",
     # what is observed of a series that is no change of its level
     "scatter-change", "episode", "mode-switch", "warm-up", "unchanged", "changed", "slower", "faster", "damaged",
-    "invalid", "incomplete", "partly", "not-reproduced", "regressed", "not-comparable",
+    "invalid", "incomplete", "partly", "not-reproduced", "regressed", "not-comparable", "not-used",
     # tuning
-    "already-banked", "not-better", "not-seen", "unclear", "added", "updated", "removed", "done", "running",
+    "hit", "missed", "not-counted", "format", "already-banked", "not-better", "not-seen", "unclear", "added", "updated", "removed", "done", "running",
     # what a row of stored advice is
     "summary", "advice", "candidate", "left-out",
     # causes of gaps

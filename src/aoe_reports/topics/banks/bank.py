@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from aoe_reports.engine.ask import asking
-from aoe_reports.engine.question import FileUnit, Finished, Notes, Question, Request, RunOptions, Unit
+from aoe_reports.engine.question import Argument, FileUnit, Finished, Notes, Question, Request, RunOptions, Unit
 from aoe_reports.model.classes import record
+from aoe_reports.model.errors import ReadError, UsageError
 from aoe_reports.model.options import option, options
 from aoe_reports.model.rows import Rows
 from aoe_reports.model.texts import join, say
@@ -21,6 +22,7 @@ from aoe_reports.topics.banks.profile import (
     headline_of,
     headline_of_banks,
     hot_shapes,
+    named_shapes,
 )
 from aoe_reports.topics.banks.subgraphs import (
     Called,
@@ -29,9 +31,19 @@ from aoe_reports.topics.banks.subgraphs import (
     headline_of_subgraphs,
     parts_of,
 )
+from aoe_reports.topics.banks.uses import (
+    NOT_FOUND,
+    BankSearch,
+    explained,
+    headline_of_logs,
+    hits_by_name,
+    remarks_on_logs,
+    rows_of_logs,
+)
 from aoe_reports.topics.rules import BANK_CHIP
 
 if TYPE_CHECKING:
+    from aoe_reports.formats.aoe.bank_log import BankLogs
     from aoe_reports.formats.sources.discovery import Discovery
     from aoe_reports.model.findings import Finding
 
@@ -49,6 +61,11 @@ class BankOptions(RunOptions):
     soc: str | None = option(
         default=None, help="Chip of the profile, where the profile does not name it.", names="nothing"
     )
+    log: Path | None = option(
+        default=None,
+        help="A log of CANN (plog) or a folder of such: show which operators were found in a bank when they were compiled.",
+        names="place",
+    )
 
 
 @record
@@ -61,14 +78,18 @@ class FoundBanks:
 
 @record
 class SearchedFor:
-    """What every capture is searched for."""
+    """What every capture is searched for, and what the logs say."""
 
-    parts: tuple[tuple[Called, ...], ...]
+    parts: tuple[tuple[Called, ...], ...] = ()
     """Of the banks' subgraphs."""
+    logs: BankLogs | None = None
+    """Null where none were asked for, or they cannot be read."""
+    missed: frozenset[str] = frozenset()
+    """The operators that the logs name without a hit."""
 
 
 class Bank(Question[BankOptions, _Part]):
-    """List what knowledge banks cover: entries by chip, operator type, shapes and version. Reads banks of operators, of subgraphs and of gradients; with --profile it shows which hot operator shapes and subgraphs are covered, stale or missing, and the times of both."""
+    """List what knowledge banks cover: entries by chip, operator type, shapes and version. Reads banks of operators, of subgraphs and of gradients; with --profile it shows which hot operator shapes and subgraphs are covered, stale or missing, and the times of both; with --log which operators used a bank."""
 
     example = "bank list bank --profile profile"
     page = "banks"
@@ -80,14 +101,18 @@ class Bank(Question[BankOptions, _Part]):
         ("coverage", CoveredShape),
         ("subgraphs", CoveredSubgraph),
         ("times", TimeOfEntry),
+        ("uses", BankSearch),
     )
-    nothing = "no bank here that can be read"
+    arguments = (Argument(name="paths", help="Files or folders (searched recursively).", needed=False),)
+    nothing = "no bank here that can be read, and no log on one"
 
     def discover(self, paths: Sequence[Path], asked: Request[BankOptions]) -> FoundBanks:
         """What lies below the paths, and the profile."""
         from aoe_reports.engine.fleet.executors import is_read_elsewhere
         from aoe_reports.formats.sources.discovery import discover
 
+        if not paths and asked.options.log is None:
+            raise UsageError(say("bank: expected a bank (a file or folder), or --log PATH"))
         banks = super().discover(paths, asked)
         profile = asked.options.profile
         if profile is None:
@@ -99,18 +124,22 @@ class Bank(Question[BankOptions, _Part]):
         return FoundBanks(banks=banks, profile=files)
 
     def prepare(self, files: FoundBanks, asked: Request[BankOptions]) -> SearchedFor:
-        """What a profile is searched for."""
-        from aoe_reports.engine.captures import operator_bank_files
+        """What a profile is searched for: subgraphs of the banks, and operators that logs name without a hit."""
+        parts = _parts_of_banks(files) if files.profile is not None else ()
+        place = asked.options.log
+        if place is None:
+            return SearchedFor(parts=parts)
+        from aoe_reports.formats.aoe.bank_log import read_bank_logs
 
-        del asked
-        if files.profile is None:
-            return SearchedFor(parts=())
-        banks = [file for file in operator_bank_files(files.banks) if file.name.kind == "subgraph_bank"]
-        subgraphs = []
-        for file in banks:
-            with Notes().where_unreadable(str(file.path)):  # said when the bank itself is read
-                subgraphs += content_of(file, Notes()).subgraphs
-        return SearchedFor(parts=parts_of(subgraphs))
+        try:
+            logs = read_bank_logs([place])
+        except ReadError as error:
+            asked.notes.failed(place, error)
+            return SearchedFor(parts=parts)
+        asked.notes.add(remarks_on_logs(logs, place))
+        hits = hits_by_name(logs, "operator").items()
+        missed = frozenset(name for name, hit in hits if hit in NOT_FOUND)
+        return SearchedFor(parts=parts, logs=logs, missed=missed)
 
     def units(self, files: FoundBanks, asked: Request[BankOptions]) -> list[FileUnit | Unit]:
         """Every bank, and every capture of the profile."""
@@ -127,8 +156,8 @@ class Bank(Question[BankOptions, _Part]):
     def map_unit(self, unit: FileUnit | Unit, asked: Request[BankOptions]) -> _Part:
         """What one bank holds; of a capture what takes most time."""
         if isinstance(unit, Unit):
-            chosen = asked.options
-            return hot_shapes(unit, chosen.top, chosen.soc, asked.notes, parts=asked.context.parts)
+            chosen, searched = asked.options, asked.context
+            return hot_shapes(unit, chosen.top, chosen.soc, asked.notes, parts=searched.parts, names=searched.missed)
         return content_of(unit.file, asked.notes)
 
     def finish(self, parts: Sequence[tuple[FileUnit | Unit, _Part]], asked: Request[BankOptions]) -> Finished:
@@ -137,7 +166,8 @@ class Bank(Question[BankOptions, _Part]):
         files = [bank.file for bank in banks]
         entries = [entry for bank in banks for entry in bank.entries]
         ranks = [rank for _, part in parts if isinstance(part, list) for rank in part]
-        covered, times = coverage_of(ranks if files else [], [one for bank in banks for one in bank.operators])
+        operators = [one for bank in banks for one in bank.operators]
+        covered, times = coverage_of(ranks if files else [], operators)
         banked = [subgraph for bank in banks for subgraph in bank.subgraphs]
         subgraphs = covered_subgraphs({(rank.run, rank.rank_id, rank.soc): rank.occurring for rank in ranks}, banked)
         headline = join(
@@ -151,12 +181,19 @@ class Bank(Question[BankOptions, _Part]):
             title=say("Hot operator shapes"),
             of_runs=True,
             place=1,
-            is_csv=with_profile,
+            is_csv=with_profile and asked.options.log is None,
         )
         asked.notes.add(_without_chip(asked.options.soc, entries, asked.inputs))
+        logs = asked.context.logs
+        uses: Iterable[BankSearch] = ()
+        if logs is not None:
+            named = named_shapes(ranks, operators)
+            uses = explained(rows_of_logs(logs), named, has_banks=bool(files))
+        of_banks = headline if with_profile else headline_of_banks(files)
+        shows_entries = not with_profile and asked.options.log is None
         return Finished(
             tables=(
-                Rows(type=BankedEntry, rows=entries, title=say("Entries"), place=2, is_shown=not with_profile),
+                Rows(type=BankedEntry, rows=entries, title=say("Entries"), place=2, is_shown=shows_entries),
                 Rows(type=BankedFile, rows=files, key="files"),
                 coverage,
                 Rows(
@@ -172,13 +209,33 @@ class Bank(Question[BankOptions, _Part]):
                     of_runs=True,
                     place=1,
                 ),
+                Rows(
+                    type=BankSearch,
+                    rows=list(uses),
+                    key="uses",
+                    title=say("Searches in banks"),
+                    place=-1,
+                    is_csv=logs is not None,
+                ),
             ),
-            headline=headline if with_profile else headline_of_banks(files),
+            headline=join(" ", [part for part in ("" if logs is None else headline_of_logs(logs), of_banks) if part]),
         )
 
     def is_answered(self, finished: Finished) -> bool:
-        """Whether there is a bank."""
-        return bool(finished.tables[1].rows)
+        """Whether there is a bank, or a log."""
+        return any(finished.tables[number].rows for number in (1, 5))
+
+
+def _parts_of_banks(files: FoundBanks) -> tuple[tuple[Called, ...], ...]:
+    """The parts of all subgraphs in the banks."""
+    from aoe_reports.engine.captures import operator_bank_files
+
+    subgraphs = []
+    for file in operator_bank_files(files.banks):
+        if file.name.kind == "subgraph_bank":
+            with Notes().where_unreadable(str(file.path)):  # said when the bank itself is read
+                subgraphs += content_of(file, Notes()).subgraphs
+    return parts_of(subgraphs)
 
 
 def _without_chip(soc: str | None, entries: Sequence[BankedEntry], inputs: Sequence[str]) -> list[Finding]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from aoe_reports.model.by_key import lists_by_key
@@ -14,12 +14,24 @@ from aoe_reports.topics.banks.coverage import BankedOperator, BankIndex, CalledO
 from aoe_reports.topics.banks.subgraphs import Called, Occurring, occurring
 
 if TYPE_CHECKING:
+    import pyarrow as pa
+
     from aoe_reports.engine.question import Notes, Unit
     from aoe_reports.stats.grouping import Group
 
 _KEYS = ("op_type", "input_shapes", "input_data_types", "input_formats", "output_data_types", "op_state")
+_NAME = "op_name"
 _IN_ORDER = frozenset({"task_start_ns", "stream_id"})
 """What is read, too, where operators are looked for one behind the other."""
+
+
+@record
+class NamedShape:
+    """An operator by its name, with those of its inputs that take most time."""
+
+    name: str
+    called: CalledOperator
+    total_ns: int
 
 
 @record
@@ -35,6 +47,8 @@ class HotShapes:
     """Tasks of one operator type with the same inputs, by `_KEYS`."""
     occurring: Occurring
     """What of the banks' subgraphs there is."""
+    named: tuple[NamedShape, ...]
+    """The operators that were asked for by their names."""
 
 
 @row
@@ -76,9 +90,15 @@ class TimeOfEntry:
 
 
 def hot_shapes(
-    unit: Unit, top: int, soc: str | None, notes: Notes, *, parts: Sequence[tuple[Called, ...]]
+    unit: Unit,
+    top: int,
+    soc: str | None,
+    notes: Notes,
+    *,
+    parts: Sequence[tuple[Called, ...]] = (),
+    names: Collection[str] = (),
 ) -> list[HotShapes]:
-    """What takes most time on each rank of a capture, and which `parts` of subgraphs occur there. Raises ReadError or OSError where it cannot be read."""
+    """What takes most time on each rank of a capture, which `parts` of subgraphs occur there, and the operators of some names. Raises ReadError or OSError where it cannot be read."""
     import pyarrow as pa
 
     from aoe_reports.engine.captures import read_tasks
@@ -88,7 +108,8 @@ def hot_shapes(
 
     capture = unit.capture
     notes.add(capture.findings)
-    fields = frozenset({*_KEYS, "task_type", "task_duration_ns", "device_id"}) | (_IN_ORDER if parts else frozenset())
+    fields = frozenset({*_KEYS, "task_type", "task_duration_ns", "device_id"})
+    fields |= (_IN_ORDER if parts else frozenset()) | ({_NAME} if names else frozenset())
     sets, tables = read_tasks(capture, fields, by_type=False)
     notes.add(finding for data in tables for finding in data.findings)
     notes.add(of_source(capture, sets, tables))
@@ -107,9 +128,28 @@ def hot_shapes(
                 computing_ns=exact_sum(integers(computing["task_duration_ns"])[0]),
                 shapes=tuple(group_tasks(computing, _KEYS, top)),
                 occurring=occurring(computing, parts),
+                named=tuple(_named(computing, names)),
             )
         )
     return found
+
+
+def _named(computing: pa.Table, names: Collection[str]) -> Iterator[NamedShape]:
+    """The operators of these names, each with the inputs that take most time."""
+    if not names or _NAME not in computing.column_names:
+        return
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    from aoe_reports.stats.grouping import group_tasks
+
+    wanted = computing.filter(pc.is_in(computing[_NAME].cast(pa.string()), pa.array(sorted(names), pa.string())))
+    seen = set()
+    for group in group_tasks(wanted, (_NAME, *_KEYS)):
+        name, *inputs = group.key
+        if name is not None and name not in seen:
+            seen.add(name)
+            yield NamedShape(name=name, called=CalledOperator(*inputs), total_ns=group.total_ns)
 
 
 def coverage_of(
@@ -123,6 +163,20 @@ def coverage_of(
             shapes.append(shape)
             times += _time_of(shape, covered)
     return shapes, sorted(times, key=lambda one: -abs(one.effect_ns))
+
+
+def named_shapes(
+    ranks: Sequence[HotShapes], banked: Sequence[BankedOperator]
+) -> dict[str, tuple[NamedShape, BankIndex]]:
+    """The operators that were asked for by name, of the rank where each takes most time, and the banks as that rank sees them."""
+    found: dict[str, tuple[NamedShape, BankIndex]] = {}
+    for rank in ranks:
+        index = BankIndex(banked, rank.soc, rank.cores)
+        for shape in rank.named:
+            known = found.get(shape.name)
+            if known is None or known[0].total_ns < shape.total_ns:
+                found[shape.name] = (shape, index)
+    return found
 
 
 def _of_rank(rank: HotShapes, banked: Sequence[BankedOperator]) -> Iterable[tuple[CoveredShape, Covered]]:

@@ -11,7 +11,7 @@ from aoe_reports.model.documents import JsonObject
 from aoe_reports.model.errors import ReadError, UsageError
 from aoe_reports.model.texts import Language, Text, in_language, join, say
 from aoe_reports.tuning.job.driver import Argument, Stage
-from aoe_reports.tuning.plan.folder import read_json
+from aoe_reports.tuning.plan.folder import REMEASURED_LOG, read_json
 from aoe_reports.tuning.plan.plan import (
     REDACTED,
     TENSORFLOW,
@@ -44,6 +44,12 @@ UNSET_FOR_AOE = ("AOE_MODE", "PROFILING_MODE", "PROFILING_OPTIONS")
 
 UNSET_FOR_COMMAND = ("PROFILING_MODE", "PROFILING_OPTIONS")
 
+KERNEL_MODES = ("static_kernel", "fast")
+"""`--op_tune_mode`: kernels for operators that aclopStartDumpArgs dumped are tuned, or only compiled."""
+
+KERNELS = "aoe_workspace/op_tune_kernel"
+"""Where aoe puts kernels below its working folder unless --op_tune_kernel_path names another place."""
+
 OURS = frozenset({"--job_type", "-j", "--model", "-m", "--weight", "-w", "--framework", "-f", "--model_path",
                   "--tune_ops_file", "--reload", "--help", "-h"})  # fmt: skip
 """Options of aoe that follow from the plan."""
@@ -67,7 +73,8 @@ def _stage(plan: Plan, name: StageName, tune_ops: TuneOps | None) -> Stage:
         shared.append(("ASCEND_DEVICE_ID", str(job.device)))
     if job.te_parallel is not None:
         shared.append(("TE_PARALLEL_COMPILER", str(job.te_parallel)))
-    asked = tune_ops if name == "opat" else None
+    kernels = kernel_mode(job)
+    asked = tune_ops if name == "opat" and kernels is None else None
     if name == "gdat" and plan.scenario != "tf-training":
         raise UsageError(
             say("gradients can be tuned in TensorFlow training only, not in {scenario}", scenario=plan.scenario)
@@ -85,6 +92,8 @@ def _stage(plan: Plan, name: StageName, tune_ops: TuneOps | None) -> Stage:
             scenario=plan.scenario,
         )
         raise UsageError(text)
+    if kernels is not None and (own_command or name != "opat"):
+        raise UsageError(say("{name} goes with --mode opat and the command aoe", name=KERNEL_MODE))
     if online:
         shared.insert(0, ("AOE_MODE", str(JOB_TYPES[name])))
     no_aoe = say("{name}: not found on PATH (source set_env.sh of CANN); expected a program of this name", name="aoe")
@@ -123,7 +132,60 @@ def _aoe(plan: Plan, name: StageName, asked: TuneOps | None) -> tuple[Argument, 
                 "{option!r} cannot be added; expected --name=value, and not an option of the plan", option=option
             )
             raise UsageError(text)
-    return (*arguments, *map(Argument, job.options))
+    return (*arguments, *map(Argument, job.options), *map(Argument, _options_of_kernels(job)))
+
+
+KERNEL_MODE = "--op_tune_mode"
+_KEPT_TYPES = "must_keep_origin_dtype"
+
+
+def kernel_mode(job: Job) -> str | None:
+    """`static_kernel` or `fast` where a job makes kernels of dumped operators instead of tuning a model."""
+    return option_of_aoe(job, KERNEL_MODE)
+
+
+def needs_no_device(job: Job) -> bool:
+    """Whether aoe only compiles, for a chip that is named: then it needs no device."""
+    return kernel_mode(job) == "fast" and option_of_aoe(job, "--soc_version") is not None
+
+
+def option_of_aoe(job: Job, name: str) -> str | None:
+    """The value of an option that a job adds for aoe; None where it is not among them."""
+    return next((value for option in job.options for key, _, value in [option.partition("=")] if key == name), None)
+
+
+def _options_of_kernels(job: Job) -> tuple[str, ...]:
+    """What making kernels needs beside what is given; UsageError for what aoe documents as impossible."""
+    mode, types = kernel_mode(job), option_of_aoe(job, "--precision_mode")
+    if mode != "fast" and option_of_aoe(job, "--soc_version") is not None:
+        text = say(
+            "--soc_version is accepted with {name}=fast only; otherwise aoe uses the chip of the device",
+            name=KERNEL_MODE,
+        )
+        raise UsageError(text)
+    if mode is None:
+        return ()
+    if mode not in KERNEL_MODES:
+        raise UsageError(
+            say("{name}={mode}: expected one of {modes}", name=KERNEL_MODE, mode=mode, modes=join(", ", KERNEL_MODES))
+        )
+    places = {name: option_of_aoe(job, name) for name in ("--op_tune_file", "--op_tune_kernel_path")}
+    if places["--op_tune_file"] is None:
+        text = say(
+            "{name} needs --op_tune_file: the folder of the operators that aclopStartDumpArgs dumped", name=KERNEL_MODE
+        )
+        raise UsageError(text)
+    for name, place in places.items():
+        if place is not None and not PurePosixPath(place).is_absolute():
+            text = say(
+                "{name}={path}: expected an absolute path, because each attempt has its own working folder",
+                name=name,
+                path=place,
+            )
+            raise UsageError(text)
+    if types not in {None, _KEPT_TYPES}:
+        raise UsageError(say("{name} needs --precision_mode={types}", name=KERNEL_MODE, types=_KEPT_TYPES))
+    return () if types else (f"--precision_mode={_KEPT_TYPES}",)
 
 
 def options_of_aoe(plan: Plan) -> tuple[str, ...]:
@@ -144,6 +206,8 @@ def _model_path(plan: Plan) -> str | None:
         raise UsageError(say("--model and --model-path are mutually exclusive"))
     if job.model_path is not None or job.model is not None:
         return job.model_path
+    if kernel_mode(job) is not None:
+        return None  # the dumped operators are all that is compiled
     if plan.scenario not in {"pytorch", "mindspore"}:
         raise UsageError(say("{scenario}: expected --model or --model-path", scenario=plan.scenario))
     return f"{DUMP}/aoe_dump" if plan.scenario == "mindspore" else DUMP
@@ -172,7 +236,7 @@ def files_of_plan(plan: Plan, folder: str) -> dict[str, str]:
     """
     files: dict[str, str] = {}
     asked = tune_ops_of_plan(plan)
-    if asked is not None and "opat" in plan.stages():
+    if asked is not None and "opat" in plan.stages() and kernel_mode(plan.job) is None:
         files[TUNE_OPS] = to_json(asked.as_document())
         if plan.scenario in TENSORFLOW:
             files[AOE_CONFIG] = to_json(asked.as_document())
@@ -353,6 +417,7 @@ def remeasure_script(plan: Plan) -> str:
         'here=$(CDPATH= cd -- "$(dirname -- "$0")" && pwd)',
         "unset AOE_MODE ASCEND_WORK_PATH",
         'export TUNE_BANK_PATH="$here"/bank',
+        *_logging('"$here"', new=plan.scenario not in _COMPILED_BEFORE),
     ]
     if plan.scenario == "pytorch" and "opat" in plan.stages():
         lines.append("export ACL_OP_COMPILER_CACHE_MODE=force  # what was compiled before tuning is not used")
@@ -368,9 +433,25 @@ def remeasure_script(plan: Plan) -> str:
     return "\n".join(lines) + "\n"
 
 
+_COMPILED_BEFORE = frozenset({"offline", "ir-graph"})
+"""Scenarios in which the model is compiled by a command of its own: its log is that of the measurement, and has to stay."""
+
+
+def _logging(here: str, *, new: bool) -> list[str]:
+    """Lines by which CANN says in its log which operators were found in a bank; `new`: in one with nothing else in it."""
+    log = f"{here}/{REMEASURED_LOG}"
+    aside = f"if [ -d {log} ]; then mv {log} {log}.$(date +%Y%m%d%H%M%S); fi  # of an earlier measurement"
+    return [
+        *([aside] if new else []),
+        f"export ASCEND_PROCESS_LOG_PATH={log}",
+        "export ASCEND_MODULE_LOG_LEVEL=FE=1  # INFO: which operators were found in a bank",
+        "export ASCEND_HOST_LOG_FILE_NUM=1000  # files of 20 MB: the oldest would be deleted",
+    ]
+
+
 def remeasure_steps(plan: Plan) -> list[tuple[Text, str, str]]:
     """(what to do, code or nothing, its language) of measuring again after tuning."""
-    framework = _PROFILED[plan.scenario]
+    framework, before = _PROFILED[plan.scenario], plan.scenario in _COMPILED_BEFORE
     steps = [
         (
             say(
@@ -387,7 +468,7 @@ def remeasure_steps(plan: Plan) -> list[tuple[Text, str, str]]:
                 else "Load the tuned bank on the same chip and CANN version on which it was tuned.",
                 where=join(", ", filter(None, (plan.soc, plan.engine_version))),
             ),
-            'export TUNE_BANK_PATH="$PWD/bank"',
+            "\n".join(('export TUNE_BANK_PATH="$PWD/bank"', *(_logging('"$PWD"', new=True) if before else ()))),
             "shell",
         ),
     ]
@@ -426,7 +507,7 @@ _CACHE = say("Compile again: with the compilation cache, the operators would sta
 _RECOMPILE: dict[str, tuple[Text, str, str]] = {
     "offline": (
         join(" ", (_CACHE, say("Or use the .om that AOE created (tuned/)."))),
-        "atc --op_compiler_cache_mode=force ...  # the options of the first conversion behind it",
+        "atc --op_compiler_cache_mode=force --log=info ...  # the options of the first conversion behind it",
         "shell",
     ),
     "ir-graph": (

@@ -21,10 +21,13 @@ from aoe_reports.rules.results.check import check_result_file
 from aoe_reports.tuning.aoe.bank import GRADIENTS, evidence_of
 from aoe_reports.tuning.aoe.command import (
     AOE_CONFIG,
+    KERNEL_MODE,
+    KERNELS,
     SCRIPT,
     SNIPPET,
     TUNE_OPS,
     files_of_plan,
+    kernel_mode,
     read_config,
     read_tune_ops,
     remeasure_page,
@@ -34,8 +37,9 @@ from aoe_reports.tuning.aoe.command import (
 from aoe_reports.tuning.aoe.console import Console
 from aoe_reports.tuning.aoe.machine import findings_of_checks, look_at_host
 from aoe_reports.tuning.aoe.outcome import came_to_its_end, judge_stage, outcome_rows, progress_of
-from aoe_reports.tuning.aoe.preflight import Declared, check_host
+from aoe_reports.tuning.aoe.preflight import Declared, check_host, untaken_options
 from aoe_reports.tuning.aoe.prior_jobs import read_prior_jobs
+from aoe_reports.tuning.aoe.releases import installed_release
 from aoe_reports.tuning.job.driver import (
     Argument,
     Attempted,
@@ -52,6 +56,7 @@ from aoe_reports.tuning.job.runner import Ended
 from aoe_reports.tuning.job.state import Tool
 from aoe_reports.tuning.plan.folder import PLAN
 from aoe_reports.tuning.plan.plan import TENSORFLOW, Plan, TuneOps, to_json
+from aoe_reports.tuning.rules import PLAN_OPTION, TUNE_NO_KERNEL, TUNE_NO_RESULT
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,9 +67,14 @@ class AoeDriver:
     list_file: str = TUNE_OPS
     built: str = "*/aoe_workspace/*/tunespace/result/*.om"
     files_of_plan = staticmethod(files_of_plan)
+    installed = staticmethod(installed_release)
     prior_jobs = staticmethod(read_prior_jobs)
     asked = staticmethod(read_tune_ops)
     stages = staticmethod(stages_of_plan)
+
+    def remarks(self, plan: Plan, path: str) -> list[Finding]:
+        """The options that aoe of the plan's CANN version, or of its chip, does not take by its documents."""
+        return [PLAN_OPTION.found(path, text) for text in untaken_options(plan)]
 
     def machine(self, plan: Plan, folder: JobFolder, environment: Mapping[str, str]) -> Machine:
         """What preflight is certain of: it does not stop a job, unless that is asked for."""
@@ -137,10 +147,15 @@ class AoeDriver:
         """What the console, the end of the process and the results (of gradients: the bank) say against it."""
         assert isinstance(listener, Console)
         found, tuned = _gradients(bank) if stage.name == "gdat" else ([], None)
-        return [
-            *found,
-            *judge_stage(str(log), listener, ended, results.tasks, results.damaged, gradients=tuned),
-        ]
+        said = judge_stage(str(log), listener, ended, results.tasks, results.damaged, gradients=tuned)
+        given = dict(argument.text.partition("=")[::2] for argument in stage.arguments)
+        if KERNEL_MODE not in given:
+            return [*found, *said]
+        # What it makes are kernels: no document promises a result file.
+        kernels = Path(given.get("--op_tune_kernel_path") or log.parent / KERNELS)
+        if not any(path.is_file() for path in kernels.rglob("*")):
+            found.append(TUNE_NO_KERNEL.found(str(log), say("no file in {folder}", folder=kernels)))
+        return [*found, *(finding for finding in said if finding.rule != TUNE_NO_RESULT.name)]
 
     def outcome(
         self,
@@ -156,7 +171,8 @@ class AoeDriver:
         last = [result for attempt in attempts if attempt.last for result in attempt.tasks]
         evidence = None if bank is None else evidence_of(bank, plan.soc)
         rows = outcome_rows(plan, asked, results, ended=done and came_to_its_end(last), bank=evidence)
-        return Outcome(rows, sum(len(result.modifications) for result in results))
+        changed = sum(len(result.modifications) for result in results)
+        return Outcome(rows, None if kernel_mode(plan.job) is not None and not results else changed)
 
     def remeasure(self, plan: Plan, language: Language) -> tuple[str, str]:
         """remeasure.sh and remeasure.md."""

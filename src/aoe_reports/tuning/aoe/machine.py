@@ -30,18 +30,20 @@ from aoe_reports.tuning.aoe.preflight import (
     declared_of_text,
     host_of_document,
 )
+from aoe_reports.tuning.aoe.releases import INSTALLATION, installed_release
 from aoe_reports.tuning.banks.bank import bank_of_plan
 from aoe_reports.tuning.job.runner import output_of
 from aoe_reports.tuning.options import PreflightOptions
 from aoe_reports.tuning.plan.folder import PLAN, read_plan
 from aoe_reports.tuning.plan.plan import Plan
 
-DEFAULT_TUNING_PARALLEL = 8
-"""TUNING_PARALLEL_NUM where aoe.ini leaves it out (AOE reference: aoe.ini)."""
+DEFAULTS_OF_INI = {"TUNING_PARALLEL_NUM": 8, "RUN_LOOP": 10}
+"""What counts where aoe.ini leaves it out (AOE reference: aoe.ini)."""
 
 _MAX_DESCRIPTION = 1 << 20
 _SEVERITIES: dict[Verdict, Severity] = {"fail": "error", "warn": "warning", "unknown": "warning"}
-_PARALLEL = re.compile(r"^\s*TUNING_PARALLEL_NUM\s*=\s*(\d{1,4})\s*$", re.MULTILINE | re.ASCII)
+_INI_VALUE = re.compile(r"^[ \t]*(\w{1,64})[ \t]*=[ \t]*(.{0,64}?)[ \t]*$", re.MULTILINE | re.ASCII)
+_WHOLE = re.compile(r"\d{1,9}", re.ASCII)
 _DEVICE = re.compile(r"davinci\d+")
 _TELL_S = 20.0
 """How long `aoe --help` and `npu-smi info` may take."""
@@ -139,6 +141,7 @@ def look_at_host(plan: Plan, folder: Path, environment: Mapping[str, str]) -> Ho
     """What this machine shows of itself; what it does not show is not known."""
     home = Path(environment.get("HOME") or "~").expanduser()
     ini = _aoe_ini(environment)
+    settings = _settings_of(ini)
     bank, access = _bank(plan, folder, environment)
     aoe = _command("aoe", environment)
     told = _told_by([aoe, "--help"], environment) if aoe is not None else None
@@ -157,11 +160,13 @@ def look_at_host(plan: Plan, folder: Path, environment: Mapping[str, str]) -> Ho
         npu_count=_npus(),
         device_users=_device_users(),
         environment={name: environment[name] for name in VARIABLES if name in environment},
-        tuning_parallel_num=_tuning_parallel(ini),
+        tuning_parallel_num=settings.get("TUNING_PARALLEL_NUM"),
+        run_loop=settings.get("RUN_LOOP"),
         aoe_ini=str(ini) if ini is not None else None,
         aoe=aoe,
         aoe_options=options or None,
         aoe_help_sha256=hashlib.sha256(told.encode()).hexdigest() if told is not None and options else None,
+        cann=installed_release(environment),
         device_memory_free=free_memory_of_table(table or "") or None,
         bank=bank,
         bank_access=access,
@@ -250,7 +255,7 @@ def _device_users() -> int | None:
 
 def _aoe_ini(environment: Mapping[str, str]) -> Path | None:
     """Where aoe.ini is: below the installation that set_env.sh names."""
-    for name in ("ASCEND_TOOLKIT_HOME", "ASCEND_HOME_PATH"):
+    for name in INSTALLATION:
         if root := environment.get(name):
             for place in ("tools/aoe/conf", "conf"):
                 path = Path(root) / place / "aoe.ini"
@@ -259,15 +264,19 @@ def _aoe_ini(environment: Mapping[str, str]) -> Path | None:
     return None
 
 
-def _tuning_parallel(ini: Path | None) -> int | None:
+def _settings_of(ini: Path | None) -> Mapping[str, int | str]:
+    """The numbers of aoe.ini by their names, a text where one is no number; empty where there is no such file."""
     if ini is None:
-        return None
+        return {}
     try:
         text = read_bytes(ini, _MAX_DESCRIPTION).decode("utf-8", "replace")
     except ReadError:
-        return None
-    found = _PARALLEL.search(text)
-    return int(found[1]) if found else DEFAULT_TUNING_PARALLEL
+        return {}
+    written = {found[1]: found[2] for found in _INI_VALUE.finditer(text)}
+    return {
+        name: default if (value := written.get(name)) is None else int(value) if _WHOLE.fullmatch(value) else value
+        for name, default in DEFAULTS_OF_INI.items()
+    }
 
 
 def _bank(plan: Plan, folder: Path, environment: Mapping[str, str]) -> tuple[str, str]:

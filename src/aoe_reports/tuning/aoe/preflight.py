@@ -15,7 +15,8 @@ from aoe_reports.model.errors import UsageError
 from aoe_reports.model.rows import column, row
 from aoe_reports.model.rules import CheckedRule, Scope
 from aoe_reports.model.texts import Text, join, say
-from aoe_reports.tuning.aoe.command import options_of_aoe
+from aoe_reports.tuning.aoe.command import KERNEL_MODE, kernel_mode, needs_no_device, options_of_aoe
+from aoe_reports.tuning.aoe.releases import OPTION_OF, Product, product_of, release_key
 from aoe_reports.tuning.chip_names import check_chip
 from aoe_reports.tuning.plan.plan import TENSORFLOW, Plan
 
@@ -37,6 +38,7 @@ DEEP_MEMORY_GB = 64
 DEFAULT_TE_PARALLEL = 8
 MAX_TE_PARALLEL = 32
 MAX_TUNING_PARALLEL = 64
+MAX_RUN_LOOP = 2048
 CORES_SHARE = 0.8
 """TE_PARALLEL_COMPILER is to be at most this part of the cores, for each NPU."""
 
@@ -65,8 +67,10 @@ class Host:
     environment: Mapping[str, str] = field(default_factory=dict)
     """The variables of VARIABLES that are set."""
     environment_known: bool = True
-    tuning_parallel_num: Count | None = None
-    """TUNING_PARALLEL_NUM of aoe.ini; its default where the file leaves it out."""
+    tuning_parallel_num: Count | str | None = None
+    """TUNING_PARALLEL_NUM of aoe.ini; its default where the file leaves it out, its text where that is no number."""
+    run_loop: Count | str | None = None
+    """RUN_LOOP of aoe.ini in the same way: how often a variant is run for one time."""
     aoe_ini: str | None = None
     aoe: str | None = None
     aoe_known: bool = True
@@ -74,6 +78,8 @@ class Host:
     """The options that `aoe --help` lists; null: it could not be asked."""
     aoe_help_sha256: str | None = None
     """The hash of what it printed: another release prints another help."""
+    cann: str | None = None
+    """The release of CANN that is installed."""
     cube_cores: Count | None = None
     """Cube cores of a device (of older chips: AI Cores). No command shows them."""
     vector_cores: Count | None = None
@@ -144,6 +150,7 @@ class Declared:
     device_memory_used: int | None = None
     aoe_options: bool | None = None
     """Whether the installed aoe takes the options of the plan."""
+    cann: str | None = None
     soc: str | None = None
 
 
@@ -168,11 +175,15 @@ def _declared(name: str, text: str, kind: str) -> Any:
         return bytes_of_text(text)
     if name == "soc":
         return check_chip(text, "--declare soc")
+    if name == "cann" and release_key(text) is not None:
+        return text
     least = 0 if name == "static_memory_policy" else 1
     values: dict[str, Any] = {"on": "on", "off": "off"}
     expected = say("on or off")
     if kind.startswith("bool"):
         values, expected = {"yes": True, "true": True, "no": False, "false": False}, say("yes or no")
+    elif name == "cann":
+        values, expected = {}, say("a release of CANN, for example 9.0.0")
     elif kind.startswith("int"):
         values = {text: int(text)} if re.fullmatch(r"\d{1,9}", text, re.ASCII) and int(text) >= least else {}
         expected = say("a whole number of at least {least}", least=least)
@@ -229,7 +240,18 @@ class _Case:
 
     @property
     def tuning_parallel(self) -> int | None:
-        return self.host.tuning_parallel_num or self.declared.tuning_parallel_num
+        found = self.host.tuning_parallel_num or self.declared.tuning_parallel_num
+        return found if isinstance(found, int) else None
+
+    @property
+    def release(self) -> str | None:
+        """The release of CANN on the machine."""
+        return self.host.cann or self.declared.cann
+
+    @property
+    def without_device(self) -> bool:
+        """Whether aoe only compiles for a chip that is named."""
+        return needs_no_device(self.plan.job)
 
     @property
     def te_parallel(self) -> int | None:
@@ -311,12 +333,66 @@ def _aoe_options(case: _Case) -> Outcome | None:
     needed = say("aoe takes {options}", options=join(", ", given))
     listed, said = case.host.aoe_options, case.declared.aoe_options
     if listed is None:
-        unknown: Outcome = (say("aoe --help could not be run"), needed, "unknown", "aoe_options=yes")
-        return _as_declared(said, needed, say("declared yes"), say("declared no"), unknown=unknown)
+        return _as_declared(
+            said, needed, say("declared yes"), say("declared no"), unknown=_documented(case, given, needed)
+        )
     missing = [name for name in given if name not in listed]
     if missing:
         return say("aoe --help does not list {options}", options=join(", ", missing)), needed, "fail", None
     return say("aoe --help lists them, among {count}", count=len(listed)), needed, "ok", None
+
+
+def _documented(case: _Case, given: Sequence[str], needed: str) -> Outcome:
+    """What the documents say of options where aoe itself cannot be asked."""
+    release = case.release or case.plan.engine_version
+    taken = [OPTION_OF[name].taken_by(release) if name in OPTION_OF else None for name in given]
+    refused = [name for name, is_taken in zip(given, taken, strict=True) if is_taken is False]
+    if refused:
+        text = say("aoe of CANN {release} has no {options}", release=release, options=join(", ", refused))
+        return text, needed, "fail", None
+    if release is None or None in taken:
+        return say("aoe --help could not be run"), needed, "unknown", "aoe_options=yes"
+    return (
+        say("the documents of CANN {release} list them; aoe --help could not be run", release=release),
+        needed,
+        "ok",
+        None,
+    )
+
+
+def untaken_options(plan: Plan) -> list[Text]:
+    """The options of a plan that its release of CANN, or its chip, does not take by the documents."""
+    product = product_of(plan.soc)
+    said: list[Text] = []
+    for name in options_of_aoe(plan):
+        option = OPTION_OF.get(name)
+        if option is None:
+            said.append(say("{name}: no document of aoe has this option", name=name))
+        elif option.taken_by(plan.engine_version) is False:
+            text = say(
+                "{name}: not in CANN {release} ({source})", name=name, release=plan.engine_version, source=option.source
+            )
+            said.append(text)
+        elif product is not None and option.products is not None and product not in option.products:
+            products = join(", ", option.products)
+            said.append(
+                say("{name}: for {products} only ({source})", name=name, products=products, source=option.source)
+            )
+    return said
+
+
+@_PREFLIGHT.rule(
+    "preflight-cann", "error", "options, banks and kernels belong to one release of CANN", GUIDE
+).checked_by
+def _cann(case: _Case) -> Outcome | None:
+    planned, present = case.plan.engine_version, case.release
+    if planned is None:
+        return None
+    needed = say("CANN {release}, for which the plan was made", release=planned)
+    if present is None:
+        return say("not known"), needed, "unknown", "cann=VERSION"
+    same = present == planned or (release_key(present) is not None and release_key(present) == release_key(planned))
+    return say("CANN {release}", release=present), needed, "ok" if same else "warn", None
 
 
 @_PREFLIGHT.rule(
@@ -325,7 +401,9 @@ def _aoe_options(case: _Case) -> Outcome | None:
     "an operator that uses more cores than the device has cannot be tuned there",
     TF_GUIDE,
 ).checked_by
-def _device_cores(case: _Case) -> Outcome:
+def _device_cores(case: _Case) -> Outcome | None:
+    if case.without_device:
+        return None
     plan, host, said = case.plan, case.host, case.declared
     kinds = (
         ("cube_cores", say("cube cores"), said.cube_cores_used, plan.cube_blocks, plan.cube_cores,
@@ -357,7 +435,9 @@ def _device_cores(case: _Case) -> Outcome:
 @_PREFLIGHT.rule(
     "preflight-device-memory", "error", "AOE runs the model on the device while it tunes", GUIDE
 ).checked_by
-def _device_memory(case: _Case) -> Outcome:
+def _device_memory(case: _Case) -> Outcome | None:
+    if case.without_device:
+        return None
     used = case.plan.device_memory_used_bytes or case.declared.device_memory_used
     free = case.device_memory_free
     seen = say("not known") if free is None else say("{size} free", size=_gb(free))
@@ -472,17 +552,27 @@ def _tuning_parallel(case: _Case) -> Outcome:
         part=part,
         whole=whole,
     )
-    value, cores = case.tuning_parallel, case.host.cpu_count
+    written, said, cores = case.host.tuning_parallel_num, case.declared.tuning_parallel_num, case.host.cpu_count
+    value = said if written is None else written
     if value is None:
         return say("no aoe.ini was found"), needed, "unknown", "tuning_parallel_num=N"
-    seen, said = f"{value}", case.declared.tuning_parallel_num
-    if case.host.tuning_parallel_num and said and said != case.host.tuning_parallel_num:
+    seen = f"{value}"
+    if None not in {written, said} and said != written:
         return say("{value} in aoe.ini, declared {said}", value=value, said=said), needed, "fail", None
-    if not 1 <= value <= MAX_TUNING_PARALLEL:
+    if not isinstance(value, int) or not 1 <= value <= MAX_TUNING_PARALLEL:
         return seen, needed, "fail", None
     if cores is None:
         return seen, needed, "unknown", None
     return seen, needed, "ok" if value * ADVISED_SHARE[1] <= cores * ADVISED_SHARE[0] else "warn", None
+
+
+@_PREFLIGHT.rule("preflight-run-loop", "error", "each of AOE's times is the mean of so many runs", INI).checked_by
+def _run_loop(case: _Case) -> Outcome | None:
+    value = case.host.run_loop
+    if value is None:
+        return None  # preflight-tuning-parallel says that there is no aoe.ini
+    good = isinstance(value, int) and 1 <= value <= MAX_RUN_LOOP
+    return f"{value}", say("1 to {most}", most=MAX_RUN_LOOP), "ok" if good else "fail", None
 
 
 @_PREFLIGHT.rule(
@@ -581,7 +671,9 @@ def _binding(case: _Case) -> Outcome:
 
 
 @_PREFLIGHT.rule("preflight-device-free", "error", "two users on one device are not allowed", TF_GUIDE).checked_by
-def _device_free(case: _Case) -> Outcome:
+def _device_free(case: _Case) -> Outcome | None:
+    if case.without_device:
+        return None
     needed = say("no other user tunes on the device")
     users, said = case.host.device_users, case.declared.device_free
     if users:
@@ -597,26 +689,33 @@ def _device_free(case: _Case) -> Outcome:
 ).checked_by
 def _mode(case: _Case) -> Outcome | None:
     soc, scenario = case.plan.soc or case.declared.soc, case.plan.scenario
-    if scenario not in {"tf-training", "pytorch", "mindspore"}:
+    family, kernels = product_of(soc), kernel_mode(case.plan.job) is not None
+    trains = scenario in {"tf-training", "pytorch", "mindspore"}
+    if not trains and not kernels and family != "950":
         return None
     stages = "/".join(case.plan.stages())
     needed = say("a mode that the product supports")
     if soc is None:
         return say("{stages} on a chip that the plan does not name", stages=stages), needed, "unknown", "soc=NAME"
-    family = next((name for prefix, name in _FAMILIES if soc.lower().startswith(prefix)), None)
-    allowed = _TRAINING_MODES.get(family or "")
-    if allowed is None:
+    if family is None:
         needed = say("a mode that the product supports (the modes of this chip are not known)")
         return say("{stages} on {soc}", stages=stages, soc=soc), needed, "unknown", None
     seen = say("{stages} on {soc} ({family})", stages=stages, soc=soc, family=family)
+    if kernels or family == "950":
+        products = OPTION_OF[KERNEL_MODE].products if kernels else _TRAINING_MODES
+        needed = say("one of the products {products}", products=join(", ", products or ()))
+        return seen, needed, "ok" if family in (products or ()) else "fail", None
+    allowed = _TRAINING_MODES.get(family)
+    if allowed is None:
+        return None
     needed = say("{modes} in training", modes=join(", ", allowed))
     return seen, needed, "ok" if set(case.plan.stages()) <= set(allowed) else "fail", None
 
 
-_FAMILIES = (("ascend910_93", "A3"), *((f"ascend910b{n}", "A2") for n in range(1, 5)), ("ascend910", "Atlas training"))
-"""Products by the beginning of a chip's name; Ascend910B without a number is of the older ones."""
-
-_TRAINING_MODES = {"A3": ("opat",), "A2": ("opat", "gdat"), "Atlas training": ("sgat", "opat", "gdat")}
+_TRAINING_MODES: Mapping[Product, tuple[str, ...]] = {
+    "A3": ("opat",), "A2": ("opat", "gdat"), "Atlas training": ("sgat", "opat", "gdat"),
+    "Atlas inference": ("sgat", "opat"),
+}  # fmt: skip
 
 
 @_PREFLIGHT.rule(
@@ -632,6 +731,7 @@ def _config_file(case: _Case) -> Outcome | None:
 
 
 _RULES: tuple[CheckedRule[_Case, Outcome | None], ...] = (
-    _aoe, _aoe_options, _device_cores, _device_memory, _disk, _memory, _cpus, _te_parallel, _tuning_parallel, _bank, _folder,
+    _aoe, _aoe_options, _cann, _device_cores, _device_memory, _disk, _memory, _cpus, _te_parallel, _tuning_parallel, _run_loop,
+    _bank, _folder,
     _profiling, _static_memory, _static_shapes, _single_device, _binding, _device_free, _mode, _config_file,
 )  # fmt: skip

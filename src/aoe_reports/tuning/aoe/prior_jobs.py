@@ -109,8 +109,9 @@ class _Reading(PriorJobs):
                 mine = workload is not None and run["model"] == workload
                 told = say("in the store, {night}", night=run["night"]) if mine else None
                 self._take_run(convert(body_of(run["body"]), _StoredTuning), improved.get(run["run_id"], []), told)
-        for row in history.rows("verdict", ("scope", "op_type", "body")).to_pylist():
-            change = number_in(body_of(row["body"]), "change") if row["scope"] == "operator" else None
+        for row in history.rows("verdict", ("scope", "op_type", "state", "body")).to_pylist():
+            is_measured = row["scope"] == "operator" and row["state"] != "not-used"
+            change = number_in(body_of(row["body"]), "change") if is_measured else None
             if change is not None and row["op_type"]:
                 self.gains.append(Gain(row["op_type"], -change, measured=True))
 

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 
 from aoe_reports.engine.question import exit_code_of
+from aoe_reports.formats.aoe.bank_log import read_bank_logs
 from aoe_reports.model.errors import ReadError, UsageError
 from aoe_reports.model.findings import Finding, has
 from aoe_reports.model.rows import Rows, as_mapping, column, row
 from aoe_reports.model.rules import Rule, Scope
 from aoe_reports.model.texts import join, say
+from aoe_reports.topics.banks.uses import remarks_on_logs
 from aoe_reports.tuning.answers import JobAnswer, job_answer
 from aoe_reports.tuning.banks.bank import (
     Bank,
@@ -54,6 +56,7 @@ from aoe_reports.tuning.plan.folder import (
 )
 from aoe_reports.tuning.tuner import bank_of_tuner
 from aoe_reports.tuning.verify.rows import PASSED, Verification
+from aoe_reports.tuning.verify.uses import uses_of
 
 _ADOPTING = Scope("adopting banks")
 ADOPT_NOT_VERIFIED = _ADOPTING.rule(
@@ -70,6 +73,9 @@ ADOPT_OTHER_CHIP = _ADOPTING.rule(
     "the private bank contains operators of another chip (a warning if it also contains operators of the job's chip)",
 )
 ADOPT_PARTLY = _ADOPTING.rule("adopt-partly", "warning", "a new profile confirmed part of the gain")
+ADOPT_NOT_USED = _ADOPTING.rule(
+    "adopt-not-used", "warning", "a log says that tuned operators did not use the bank: their entries are unproven"
+)
 ADOPT_CHANGED_SINCE = _ADOPTING.rule(
     "adopt-changed-since", "error", "the private bank is not the one that was verified (a warning with --force)"
 )
@@ -256,6 +262,7 @@ def _doubts(case: _Case, digest: str) -> list[Finding]:
         text = say("not verified: measure again (remeasure.md), then `aoe-reports verify`")
         return [*found, case.doubt(ADOPT_NOT_VERIFIED, VERIFY, text)]
     found += _doubts_of_verdict(case, verification)
+    found += _doubts_of_use(case, verification)
     found += _other_verdicts(case.folder, verification, digest)
     if verification.bank_digest not in {None, digest}:
         found.append(case.doubt(ADOPT_CHANGED_SINCE, BANK, say("the private bank has changed since it was verified")))
@@ -280,6 +287,26 @@ def _doubts_of_verdict(case: _Case, verification: Verification) -> list[Finding]
         text = say("the measured gain is smaller than claimed, but it is still a gain")
         return [ADOPT_PARTLY.found(str(case.folder / VERIFY), text)]
     return []
+
+
+def _doubts_of_use(case: _Case, verification: Verification) -> list[Finding]:
+    """That operators did not use the bank: by a named log, else as `verify` found."""
+    use, place = verification.bank_use, case.options.log
+    if place is None:
+        if use is None or not use.not_used:
+            return []
+        return [ADOPT_NOT_USED.found(str(case.folder / VERIFY), say("{told}.", told=join("; ", use.sentences())))]
+    claimed = [row.get("op_name") for row in verification.rows if row.get("scope") == "operator" and row.get("claim")]
+    names = [name for name in claimed if isinstance(name, str)]
+    logs = read_bank_logs([place])
+    use = uses_of(logs, names).use_of(names, [str(place)])
+    found = list(remarks_on_logs(logs, place))
+    if not use.not_used:
+        return found
+    text = say("{told}.", told=join("; ", use.sentences()))
+    if use.used:
+        return [*found, ADOPT_NOT_USED.found(str(place), text)]
+    return [*found, replace(case.doubt(ADOPT_NOT_VERIFIED, VERIFY, text), path=str(place))]
 
 
 def _other_verdicts(folder: Path, verification: Verification, digest: str) -> list[Finding]:

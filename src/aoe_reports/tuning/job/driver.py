@@ -155,7 +155,8 @@ class Outcome:
     """What a job came to: a row an operator, how many things were changed."""
 
     rows: list[OutcomeRow]
-    changed: int
+    changed: int | None
+    """Null where the tuner's results do not tell."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,6 +193,12 @@ class Driver(Protocol[Task]):
 
     def files_of_plan(self, plan: Plan, folder: str) -> dict[str, str]:
         """Those files by name; `folder` is the plan's, as an absolute path."""
+
+    def installed(self, environment: Mapping[str, str]) -> str | None:
+        """The release that is installed here; None where nothing tells."""
+
+    def remarks(self, plan: Plan, path: str) -> list[Finding]:
+        """What speaks against a plan by itself."""
 
     def prior_jobs(self, sources: PriorSources) -> PriorJobs:
         """What earlier tuning left to know."""

@@ -599,8 +599,8 @@ class _Job:
     def _last_attempts(self) -> list[_Attempt]:
         return list({attempt.run.stage: attempt for attempt in self.attempts}.values())
 
-    def _say_what_changed(self, done: bool, changed: int, bank_changed: bool) -> None:
-        if done and not changed and not (self.plan.mode == "gdat" and bank_changed):
+    def _say_what_changed(self, done: bool, changed: int | None, bank_changed: bool) -> None:
+        if done and changed == 0 and not (self.plan.mode == "gdat" and bank_changed):
             text = say(
                 "no improvement: AOE found nothing to tune, found nothing faster, or all operators are "
                 "already in the bank"

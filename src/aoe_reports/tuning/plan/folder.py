@@ -17,6 +17,7 @@ from msgspec import ValidationError, convert
 from aoe_reports.engine.locks import locked_at_once
 from aoe_reports.engine.output import write_whole
 from aoe_reports.formats.aoe.result_files import as_utf8, parse_json, read_bytes
+from aoe_reports.model.classes import made
 from aoe_reports.model.documents import Json, JsonObject
 from aoe_reports.model.errors import ReadError, UsageError
 from aoe_reports.model.findings import Finding
@@ -27,12 +28,15 @@ from aoe_reports.tuning.job.state import JobState, state_of_document
 from aoe_reports.tuning.plan.plan import Plan, document_of_plan, path_problems, plan_of_document, to_json
 from aoe_reports.tuning.tuner import driver_of_plan
 from aoe_reports.tuning.verify.rows import Verification
+from aoe_reports.tuning.verify.uses import BankUse
 
 PLAN = "plan.json"
 BANK = "bank"
 """The private bank of a job."""
 RUNS = "runs"
 """Where each stage of a job has a folder of its own."""
+REMEASURED_LOG = "remeasured_log"
+"""Where CANN leaves its log of what remeasure.sh runs."""
 VERIFY = "verify.json"
 STATE = "state.json"
 OUTCOME = "outcome.json"
@@ -81,11 +85,12 @@ def write_plan(folder: Path, plan: Plan, report: str | None = None) -> list[Path
 def read_verification(path: Path) -> Verification | None:
     """What `verify` said of a job, by its verify.json or one of `kept_verifications`; None where there is none."""
     expected = say("expected output of `verify`")
-    return (
-        None
-        if not path.exists()
-        else read_as(lambda document: convert(document, Verification), path, expected, "verification")
-    )
+    return None if not path.exists() else read_as(_verification_of, path, expected, "verification")
+
+
+def _verification_of(document: Any) -> Verification:
+    made(BankUse)  # a row class is completed on its first use, which may be this one
+    return convert(document, Verification)
 
 
 def kept_verifications(folder: Path) -> list[Path]:

@@ -67,7 +67,7 @@ from aoe_reports.tuning.rules import (
     PLAN_TWO_ROUNDS,
     PLAN_TYPE_UNDOCUMENTED,
 )
-from aoe_reports.tuning.tuner import tuner
+from aoe_reports.tuning.tuner import driver_of_plan, tuner
 
 _SOC = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
 
@@ -160,8 +160,11 @@ def make_plan(profile: Path, folder: Path, options: PlanOptions, environment: Ma
         measured = _with_paths(measured, findings)
         ranking = ranking if measured.paths is None else _ranked(measured, options, prior)
     plan = _plan(profile, captures, measured, options, ranking)
-    plan = replace(plan, baseline_hash=digest, job=job)
-    findings += _remarks(profile, measured, options, ranking)
+    driver = driver_of_plan(plan)
+    plan = replace(
+        plan, baseline_hash=digest, job=job, engine_version=plan.engine_version or driver.installed(environment)
+    )
+    findings += [*_remarks(profile, measured, options, ranking), *driver.remarks(plan, str(profile))]
     tail = _gradient_tail(captures, measured, findings) if options.mode == "gdat" else None
     report = plan_report(plan, options, prior.priors(), measured.shares, tail)
     from aoe_reports.present import RENDERERS  # noqa: PLC0415 -- drawn in only where there is something to render

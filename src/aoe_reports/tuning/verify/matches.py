@@ -34,8 +34,9 @@ class Match:
 class Matches:
     """Which operators of the profiles each claim is of."""
 
-    def __init__(self, claims: Claims, both: Both) -> None:
-        self.both = both
+    def __init__(self, claims: Claims, both: Both, unused: frozenset[str] = frozenset()) -> None:
+        """`unused`: names of claimed operators that did not use the bank; no sum counts them."""
+        self.both, self._unused = both, unused
         names, kinds = both.words("op_name"), both.words("op_type")
         wanted = {claim.op_name for claim in claims.operators}
         by_name = _by_word(names, wanted, str)
@@ -103,7 +104,9 @@ class Matches:
         return None if counted is claim else counted.op_name
 
     def change_of(self, claim: Claim, group: int) -> float | None:
-        """After/before - 1 of an operator as a claim has it, by the measured time before where it tells none; null: it claims no gain."""
+        """After/before - 1 of an operator as a claim has it, by the measured time before where it tells none; null: no gain to be measured."""
+        if claim.op_name in self._unused:
+            return None
         if claim.change is not None or claim.unmeasured:
             return claim.change
         before = self.both.mean(0, group)

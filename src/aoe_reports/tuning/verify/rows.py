@@ -8,6 +8,7 @@ from typing import Literal
 from aoe_reports.model.documents import JsonObject
 from aoe_reports.model.rows import column, row
 from aoe_reports.tuning.verify.intervals import Interval
+from aoe_reports.tuning.verify.uses import BankUse
 
 DIGITS = 6
 """Of all numbers in rows."""
@@ -97,7 +98,8 @@ def judge(change: float | None, interval: Interval | None, claimed: float | None
     return "partly"
 
 
-Verdict = Literal["confirmed", "partly", "not-reproduced", "regressed", "not-comparable"]
+Verdict = Literal["confirmed", "partly", "not-reproduced", "regressed", "not-comparable", "not-used"]
+"""`not-used`: a log says that the bank was not used, so that what was measured says nothing of it."""
 
 PASSED: frozenset[Verdict] = frozenset({"confirmed", "partly"})
 """Verdicts with a measured gain: `partly` is less than claimed, and still faster than before."""
@@ -119,11 +121,13 @@ class Verification:
     rows: tuple[JsonObject, ...] = ()
     regressed: tuple[str, ...] = ()
     """The operators that are slower than before, which nobody accepted."""
+    bank_use: BankUse | None = None
+    """Null where no log tells it."""
 
     @property
     def sound(self) -> bool:
-        """Whether something was measured, from files without damage: nothing less takes the place of such a verdict."""
-        return self.verdict != "not-comparable" and not self.damaged
+        """Whether something was measured of the bank, from files without damage: nothing less takes the place of such a verdict."""
+        return self.verdict not in {"not-comparable", "not-used"} and not self.damaged
 
     @property
     def passed(self) -> bool:

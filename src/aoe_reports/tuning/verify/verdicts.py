@@ -33,6 +33,7 @@ from aoe_reports.tuning.verify.matches import Match, Matches, why_unmatched
 from aoe_reports.tuning.verify.reconciliation import Reconciliation, reconcile, rounded_row
 from aoe_reports.tuning.verify.rows import CONFIRMED_PART, DIGITS, Method, Row, StepClaim, Verdict, step_claim
 from aoe_reports.tuning.verify.sides import Both, MeasuredSide, both_sides, common_share
+from aoe_reports.tuning.verify.uses import Uses
 
 SAME_WORKLOAD_SHARE = 0.5
 """Operator tuning changes neither names nor shapes, so nearly all time is in operators of both profiles; below one half it
@@ -78,6 +79,7 @@ class _Evidence:
     sample: Sample
     noise: Noise
     needs_noise: bool
+    uses: Uses
 
     def judged(self, row: Row, change: float, interval: Interval | None, unknown: str) -> Row:
         """The row with its verdict; without one where the noise has to be known, and neither controls nor repeated captures tell it."""
@@ -92,12 +94,14 @@ class _Evidence:
         return row.changed(change, interval, unknown)
 
 
-def verify_claims(claims: Claims, before: MeasuredSide, after: MeasuredSide, *, needs_noise: bool = False) -> Verified:
+def verify_claims(
+    claims: Claims, before: MeasuredSide, after: MeasuredSide, *, needs_noise: bool = False, uses: Uses | None = None
+) -> Verified:
     """Hold what is claimed against two profiles of one device; with `needs_noise` nothing is judged by the steps of two captures alone."""
-    both = both_sides(before, after)
-    matches = Matches(claims, both)
+    both, uses = both_sides(before, after), uses or Uses()
+    matches = Matches(claims, both, uses.unused)
     sample = Sample(both, matches.groups)
-    evidence = _Evidence(claims, both, matches, sample, noise_between(both, matches.touched), needs_noise)
+    evidence = _Evidence(claims, both, matches, sample, noise_between(both, matches.touched), needs_noise, uses)
     rows = []
     for match in matches.matches:
         others = (_unclaimed_row(evidence, match.claim, group) for group in match.others)
@@ -109,14 +113,15 @@ def verify_claims(claims: Claims, before: MeasuredSide, after: MeasuredSide, *, 
     step_claims = _step_claims(claims, both, reconciliation.claimed_us)
     step = _step_row(evidence, next((one for one in step_claims if one.judged), None), work)
     step = replace(step, reason=step.reason or _left_out(matches) if step.claim == "operators" else step.reason)
-    verdict, subject = _overall(step, together, claims)
+    step = _with_use(evidence, step)
+    verdict, subject = _overall(step, together, claims, uses)
     return Verified(
         rows=tuple(rounded_row(row, DIGITS) for row in (step, *_type_rows(evidence), *rows)),
         verdict=verdict,
         subject=rounded_row(subject, DIGITS),
         noise=evidence.noise,
         reconciliation=rounded_row(reconciliation, 3) if is_same_work(work) else None,
-        signs=signs_of(rows, together, both, sorted(sample.place)),
+        signs=() if uses.tell else signs_of(rows, together, both, sorted(sample.place)),
         same_share=common_share(both),
         work_ratio=work,
         step_claims=tuple(rounded_row(one, DIGITS) for one in step_claims),
@@ -153,7 +158,8 @@ def _claimed_rows(evidence: _Evidence, match: Match) -> list[Row]:
         claim="unmeasured" if claim.unmeasured else "operators",
     )
     if not match.groups:
-        return [replace(row, input_shapes=claim.input_shapes, reason=why_unmatched(match))]
+        row = replace(row, input_shapes=claim.input_shapes, reason=why_unmatched(match))
+        return [_not_used(row) if claim.op_name in evidence.uses.unused else row]
     rows = [_claimed_row(evidence, row, claim, group) for group in match.groups]
     return sorted(rows, key=_by_shapes)
 
@@ -161,6 +167,8 @@ def _claimed_rows(evidence: _Evidence, match: Match) -> list[Row]:
 def _claimed_row(evidence: _Evidence, row: Row, claim: Claim, group: int) -> Row:
     row = _measured_row(evidence, row, group)
     change = row.change
+    if claim.op_name in evidence.uses.unused:
+        return _not_used(row if change is None else _judged_row(evidence, row, change, group))
     if change is None:
         return row
     claimed = evidence.found.change_of(claim, group)
@@ -175,6 +183,12 @@ def _claimed_row(evidence: _Evidence, row: Row, claim: Claim, group: int) -> Row
     row = _judged_row(evidence, row, change, group)
     filled_in = say("unmeasured claim: AOE fills in a difference of 1 us where it measured no gain")
     return _without_claim(row, filled_in) if claim.unmeasured else row
+
+
+def _not_used(row: Row) -> Row:
+    """A row whose change says nothing of the bank, whatever was measured."""
+    reason = say("the log says that it did not use the bank")
+    return replace(row, verdict="not-used", reason=reason if row.reason is None else join("; ", (row.reason, reason)))
 
 
 def _unclaimed_row(evidence: _Evidence, claim: Claim, group: int) -> Row:
@@ -317,7 +331,11 @@ def _whole_type(evidence: _Evidence, kind: str, groups: Sequence[int]) -> Row | 
     """A type whose operators are claimed under other names: their ratio is compared with all its calls."""
     both = evidence.both
     named = [
-        c for c in evidence.claims.measured if c.before_us and type_key(kind) in {type_key(one) for one in c.op_types}
+        c
+        for c in evidence.claims.measured
+        if c.before_us
+        if c.op_name not in evidence.uses.unused
+        if type_key(kind) in {type_key(one) for one in c.op_types}
     ]
     common = [group for group in groups if both.counts[0][group] and both.counts[1][group]]
     if not named or not common:
@@ -377,7 +395,7 @@ def _left_out(matches: Matches) -> str | None:
     if len(counted) == len(matches.matches):
         return None
     return say(
-        "the claim on the step counts {counted} of {count} claims: the others are unmeasured, claim no gain, or match no operator of the profile",
+        "the claim on the step counts {counted} of {count} claims: the others are unmeasured, claim no gain, did not use the bank, or match no operator of the profile",
         counted=len(counted),
         count=len(matches.matches),
     )
@@ -425,13 +443,30 @@ def _noise_of_step(evidence: _Evidence, before_us: float) -> float | None:
     return float(np.hypot(drift, noise.spread * (parts**2).sum() ** 0.5))
 
 
-def _overall(step: Row, together: Row | None, claims: Claims) -> tuple[Verdict, Row]:
+def _with_use(evidence: _Evidence, step: Row) -> Row:
+    """The row of the step; nothing of the bank was measured where nothing used it."""
+    if evidence.uses.nothing_used(evidence.claims):
+        return replace(step, verdict="not-used", reason=say("the log says that nothing that was tuned used the bank"))
+    if evidence.uses.unused and step.claim == "model" and step.reason is None:
+        text = say(
+            "the claim is about the whole model, but {unused} of {count} tuned operators did not use the bank",
+            unused=len(evidence.uses.unused),
+            count=len(evidence.claims.operators),
+        )
+        return replace(step, reason=text)
+    return step
+
+
+def _overall(step: Row, together: Row | None, claims: Claims, uses: Uses) -> tuple[Verdict, Row]:
     """(the verdict, what it is about): a slower step decides; else the tuned operators as one, else (subgraphs) the step."""
+    if step.verdict == "not-used":
+        return step.verdict, step
     if step.verdict == "regressed" or not (claims.operators or together is not None):
         return step.verdict, step
     if together is not None and together.verdict != "not-comparable":
         return together.verdict, together
-    return ("not-comparable", together or step) if claims.operators else (step.verdict, step)
+    left = [claim for claim in claims.operators if claim.op_name not in uses.unused]
+    return ("not-comparable", together or step) if left else (step.verdict, step)
 
 
 def signs_of(operators: Sequence[Row], together: Row | None, both: Both, groups: Sequence[int]) -> tuple[str, ...]:
