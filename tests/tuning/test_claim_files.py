@@ -119,7 +119,7 @@ def test_of_the_candidates_the_best_one_that_was_measured_is_claimed_and_nothing
     path.write_text(text)
     read = tuner("msoptuner").read_results([path])
     assert read.claims.operators[0].after_us == 15.88
-    assert [finding.rule for finding in read.findings] == ["optuner-not-measured"]
+    assert [finding.rule for finding in read.findings] == ["claims-not-measured"]
     path.write_text("".join(text.splitlines(keepends=True)[:1]))
     assert tuner("msoptuner").read_results([path]).claims.operators == ()
 
