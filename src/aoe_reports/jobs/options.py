@@ -34,6 +34,12 @@ class VerifyOptions(DeviceOptions):
         ),
         only_here=say("what is compared"),
     )
+    versions: str | None = option(
+        default=None,
+        metavar="OLD,NEW",
+        help="With --claims: the two versions of a table of versions [default: the first and the last one].",
+        only_here=say("what is compared"),
+    )
     after: Path | None = option(
         default=None, metavar="PROFILE", help="A profile with the tuned bank.", only_here=say("what is compared")
     )

@@ -31,6 +31,7 @@ from aoe_reports.model.texts import join, say
 from aoe_reports.stats.bootstrap import MIN_VALUES
 from aoe_reports.tuning.answers import JobAnswer
 from aoe_reports.tuning.claim_files import tables_below, why_no_table
+from aoe_reports.tuning.files_only import FilesOnly
 from aoe_reports.tuning.plan.measured import runs_below
 from aoe_reports.tuning.rules import (
     VERIFY_FREQUENCY,
@@ -40,7 +41,7 @@ from aoe_reports.tuning.rules import (
     VERIFY_SAME_CAPTURES,
     VERIFY_SAME_PROFILE,
 )
-from aoe_reports.tuning.tuner import Claims, claims_together, tuner
+from aoe_reports.tuning.tuner import Claims, Tuner, claims_together, tuner
 from aoe_reports.tuning.verify.intervals import LARGE_DRIFT
 from aoe_reports.tuning.verify.rows import Row
 from aoe_reports.tuning.verify.sides import called, repeated
@@ -60,6 +61,7 @@ def check_claims(before: Path, after: Path, options: VerifyOptions) -> JobAnswer
     inputs = tuple(map(str, (*options.claims, *sides)))
     if first is None or last is None or unreadable:
         return _nothing_read(inputs, options, findings)
+    claims = _against_itself(claims, options)
     first, last = _named(claims, first, last, options)
     first, last = _repeated(first, last, findings)
     verified = None
@@ -88,7 +90,7 @@ def _claims(options: VerifyOptions, findings: list[Finding]) -> tuple[Claims, bo
             unreadable = True
             findings.append(UNREADABLE.found(str(path), why))
             continue
-        read = [tuner(name).read_results([path]) for name in TUNERS]
+        read = [_reader(name, options).read_results([path]) for name in TUNERS]
         found = [finding for one in read for finding in one.findings]
         parts += [one.claims for one in read]
         unreadable = unreadable or any(one.unreadable for one in read)
@@ -101,6 +103,25 @@ def _claims(options: VerifyOptions, findings: list[Finding]) -> tuple[Claims, bo
         where = join(", ", map(str, options.claims))
         findings.append(VERIFY_NOTHING_CLAIMED.found(where, say("no claim here that could be checked")))
     return claims, unreadable
+
+
+def _reader(name: str, options: VerifyOptions) -> Tuner:
+    """The tuner that reads claims; of tables with several versions, those from one of `--versions` to the other one."""
+    known = tuner(name)
+    if options.versions is None or not isinstance(known, FilesOnly) or known.between is None:
+        return known
+    before, separator, after = options.versions.partition(",")
+    if not separator or not before.strip() or not after.strip():
+        raise UsageError(say("verify: expected two versions as --versions OLD,NEW"))
+    return known.between((before.strip(), after.strip()))
+
+
+def _against_itself(claims: Claims, options: VerifyOptions) -> Claims:
+    """The claims; a reference program's time before is one only where `--operator` names that program in BEFORE, too."""
+    if len(options.operator) > 1:
+        return claims
+    operators = (replace(claim, before_us=None) if claim.reference else claim for claim in claims.operators)
+    return replace(claims, operators=tuple(operators))
 
 
 def _unknown(path: Path) -> str:
