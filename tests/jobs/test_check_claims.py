@@ -437,7 +437,9 @@ def test_a_table_that_is_nearly_one_of_claims_is_named_with_what_it_lacks(
     ended = checked(cli, *options, loop.before, loop.after)
     (finding,) = [one for one in ended.json["findings"] if one["rule"] == "unknown-file"]
     assert (finding["path"], finding["severity"]) == (str(wrong), "warning" if in_folder else "error")
-    assert finding["message"].startswith("no claims in a form of AOE, Triton, msOpTuner, CSV")
+    assert finding["message"].startswith(
+        "no claims in a form of AOE, Triton, msOpTuner, msKL, TileLang, PyPTO, AKG, version table, CSV"
+    )
     assert finding["message"].partition("; ")[2] == (why or "")
     assert ended.json["verdict"] == "confirmed"
 

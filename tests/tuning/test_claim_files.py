@@ -20,7 +20,8 @@ from aoe_reports.tuning.triton.printed import read_printed
 from aoe_reports.tuning.tuner import Claim, claims_together, tuner
 from aoe_reports.tuning.tuner import Claims as TunerClaims
 
-DAMAGED = [folder for name in ("claims", "msoptuner") for folder in sorted((FIXTURES / name / "invalid").iterdir())]
+TUNERS = ("claims", "msoptuner", "mskl", "tilelang", "pypto", "akg", "versions")
+DAMAGED = [folder for name in TUNERS for folder in sorted((FIXTURES / name / "invalid").iterdir())]
 LIST = FIXTURES / "claims" / "valid"
 RESULTS = FIXTURES / "msoptuner" / "valid"
 PRINTED = FIXTURES / "triton" / "valid" / "printed" / "train.log"

@@ -60,6 +60,8 @@ class TunerFileKind:
     """Its own."""
     columns: tuple[str, ...] = ()
     """Those that the header of a table has to name."""
+    near: Callable[[str], str | None] | None = None
+    """(first 64 KiB as text): why a file that is nearly of this kind is not; None for any other."""
 
 
 def read_by(module: str) -> Callable[[Path, int | None], TunerFile]:

@@ -179,6 +179,9 @@ _SEPARATORS = (";", "\t", "|")
 
 def why_no_table(head: str) -> str | None:
     """What keeps a text from being the table of claims that it is nearest to; None for one that is near to none."""
+    near = [why for kind in tuner_file_kinds() if kind.near is not None and (why := kind.near(head)) is not None]
+    if near:
+        return near[0]
     known = [kind.columns for kind in tuner_file_kinds() if kind.columns]
     line = head.lstrip("\ufeff").partition("\n")[0]
     for separator in _SEPARATORS:

@@ -178,7 +178,7 @@ def best_claim(
     found = list(findings)
     measured = [(one.time_us, one.name) for one in candidates if one.time_us is not None]
     left = len(candidates) - len(measured)
-    if left:
+    if left and not has(found, "error"):
         text = say("{left} of {count} candidates were not measured", left=left, count=len(candidates))
         found.append(CLAIMS_NOT_MEASURED.found(str(path), text))
     if not measured or has(found, "error"):

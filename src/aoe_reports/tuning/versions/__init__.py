@@ -79,12 +79,12 @@ def versions_of(header: Sequence[str]) -> Versions | Text | None:
     labels = [cell for cell in others if _is_label(cell)]
     if not columns and len(labels) > 1:
         return say("its versions have no unit: write for example {column}(us)", column=labels[0])
-    if not columns:
+    if len(columns) < len(("before", "after")):
         return None
     if others:
         return say("the column {column} is neither a version with a unit, nor shapes, nor a remark", column=others[0])
-    if len(columns) < len(("before", "after")) or len(units) > 1 or len(set(header)) < len(header):
-        return say("expected at least two versions in one unit, and each column once")
+    if len(units) > 1 or len(set(header)) < len(header):
+        return say("expected all versions in one unit, and each column once")
     return Versions(header[0], shapes, columns, US_PER_MS if "ms" in units else 1)
 
 
@@ -103,6 +103,12 @@ def is_versions(name: str, head: str = "") -> bool:
     return name.lower().endswith(".csv") and isinstance(versions_of(cells_of(head)), Versions)
 
 
+def why_not(head: str) -> Text | None:
+    """Why a table that names operators and versions is no such table."""
+    known = versions_of(cells_of(head))
+    return None if isinstance(known, Versions) else known
+
+
 def cells_of(head: str) -> list[str]:
     """The header of a table."""
     return [cell.strip() for cell in header_of(head.lstrip("\ufeff"))]
@@ -115,5 +121,6 @@ FILES: tuple[TunerFileKind, ...] = (
         fits=is_versions,
         read=read_by("aoe_reports.tuning.versions.tuner"),
         rules=(CLAIMS_FORM, CLAIMS_ROW, CLAIMS_DUPLICATE, CLAIMS_NO_GAIN, CLAIMS_NOT_MEASURED),
+        near=why_not,
     ),
 )

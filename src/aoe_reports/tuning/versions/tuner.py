@@ -75,4 +75,4 @@ def _between(pair: tuple[str, str]) -> FilesOnly:
     return replace(TUNER, reads=((FILES[0], partial(read_versions, pair=pair)),))
 
 
-TUNER = FilesOnly("CSV", ((FILES[0], read_versions),), between=_between)
+TUNER = FilesOnly("version table", ((FILES[0], read_versions),), between=_between)
