@@ -56,6 +56,7 @@ from aoe_reports.tuning.verify.intervals import LARGE_DRIFT
 from aoe_reports.tuning.verify.rows import Row
 from aoe_reports.tuning.verify.sides import called, repeated
 from aoe_reports.tuning.verify.statistics import (
+    NAMES,
     HostCalls,
     StatisticRow,
     host_statistics,
@@ -291,7 +292,7 @@ def _slower_tails(verified: Verified, statistics: Sequence[StatisticRow], where:
         text = say(
             "{name}: {statistic} of its calls {change:+.1%} ({low:+.1%} … {high:+.1%})",
             name=one.op_name,
-            statistic=say(one.statistic),
+            statistic=NAMES[one.statistic],
             change=one.change,
             low=one.ci_low,
             high=one.ci_high,

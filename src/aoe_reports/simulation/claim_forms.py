@@ -149,7 +149,7 @@ def _tilelang_log(folder: Path, claims: Sequence[ClaimedTimes], drawn: random.Ra
 def _pypto(folder: Path, claims: Sequence[ClaimedTimes], drawn: random.Random) -> Path:
     place = folder / "measurements" / "26_Mar_18_57_43"
     times = sorted(_slower(claims[0].after_us, drawn))
-    rows = [
+    rows: list[tuple[Any, ...]] = [
         (f"combination_{n}", f"[{m}, {k}]", f"[1, 1, {m}]", time)
         for n, (time, (m, k)) in enumerate(zip(times, _TILES, strict=True))
     ]

@@ -14,7 +14,7 @@ from aoe_reports.tuning.tilelang import LINE
 def read_printed(path: Path, most: int | None = None) -> FileClaims:
     """One log; ReadError only where it cannot be opened. Older releases print no index: the order stands for it."""
     findings: list[Finding] = []
-    numbered = []
+    numbered: list[tuple[int, Candidate, int]] = []
     for place, line in enumerate(read_log(path, most, findings), start=1):
         match = LINE.search(line)
         if match is not None:
