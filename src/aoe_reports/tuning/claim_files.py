@@ -120,6 +120,12 @@ def tables_below(folder: Path) -> list[Path]:
     return sorted({path for path in _candidates([folder]) if path.suffix.lower() in _TABLES and path.is_file()})
 
 
+def files_beside(path: Path, beginning: str, ending: str) -> list[Path]:
+    """The files in the folder of another one whose names begin and end so."""
+    _, _, names = next(os.walk(path.parent), ("", [], []))
+    return [path.with_name(name) for name in sorted(names) if name.startswith(beginning) and name.endswith(ending)]
+
+
 _TABLES = frozenset({".csv", ".tsv"})
 
 

@@ -9,7 +9,14 @@ from aoe_reports.formats.tuner_files import TunerFile
 from aoe_reports.model.findings import Finding, has
 from aoe_reports.model.texts import say
 from aoe_reports.tuning.akg import BASE, GENERATION
-from aoe_reports.tuning.claim_files import CLAIMS_FORM, CLAIMS_NOT_MEASURED, CLAIMS_SEVERAL, read_claim_json, time_of
+from aoe_reports.tuning.claim_files import (
+    CLAIMS_FORM,
+    CLAIMS_NOT_MEASURED,
+    CLAIMS_SEVERAL,
+    files_beside,
+    read_claim_json,
+    time_of,
+)
 from aoe_reports.tuning.files_only import FileClaims, against_reference
 from aoe_reports.tuning.tuner import Claim
 
@@ -24,7 +31,7 @@ def read_profile(path: Path, most: int | None = None) -> FileClaims:
     rows = None if after is None else 1
     if after is None or path.name != GENERATION:
         return FileClaims((), tuple(findings), rows)
-    scripts = sorted(path.parent.glob(f"{_PROFILE}*{_ENDING}"))
+    scripts = files_beside(path, _PROFILE, _ENDING)
     named = len(scripts) == 1
     name = scripts[0].name.removeprefix(_PROFILE).removesuffix(_ENDING) if named else path.parent.name
     claim = Claim(name, (), None, after, str(path), unnamed=not named)

@@ -38,7 +38,7 @@ from aoe_reports.tuning.verify.sides import Both, MeasuredSide, both_sides
 from aoe_reports.tuning.verify.verdicts import Verified
 
 PERCENT: Mapping[Tail, int] = {"p95": 95, "p99": 99}
-NAMES: Mapping[Statistic, Text] = {"mean": say("mean"), "p95": say("P95"), "p99": say("P99")}
+NAMES: Mapping[str, Text] = {"mean": say("mean"), "p95": say("P95"), "p99": say("P99")}
 _AT_ONCE = 1 << 22
 """Weights of calls that are in memory at a time."""
 
