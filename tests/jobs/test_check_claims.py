@@ -437,7 +437,9 @@ def test_a_table_that_is_nearly_one_of_claims_is_named_with_what_it_lacks(
     ended = checked(cli, *options, loop.before, loop.after)
     (finding,) = [one for one in ended.json["findings"] if one["rule"] == "unknown-file"]
     assert (finding["path"], finding["severity"]) == (str(wrong), "warning" if in_folder else "error")
-    assert finding["message"].startswith("no claims in a form of AOE, Triton, msOpTuner, CSV")
+    assert finding["message"].startswith(
+        "no claims in a form of AOE, Triton, msOpTuner, msKL, TileLang, PyPTO, AKG, version table, CSV"
+    )
     assert finding["message"].partition("; ")[2] == (why or "")
     assert ended.json["verdict"] == "confirmed"
 
@@ -447,3 +449,27 @@ def test_tables_of_profilers_beside_claims_are_not_named(cli: Cli, tmp_path: Pat
     claims_file(tmp_path, "block1/conv,,240,192")
     ended = checked(cli, "--claims", tmp_path, loop.before, loop.after)
     assert "unknown-file" not in ended.rules()
+
+
+def test_acceptance_says_what_was_compared_and_what_no_profile_shows(cli: Cli, tmp_path: Path) -> None:
+    loop = write_loop(tmp_path / "loop", "faster", 1)
+    path = claims_file(tmp_path, "block1/conv,,240,192")
+    for profile in (loop.before, loop.after):
+        (place,) = {found.parent for found in profile.rglob("op_summary*.csv")}
+        time = 900 if profile == loop.before else 850
+        text = f"Level,API Name,Time(us),Count,Avg(us),Min(us),Max(us),Variance\nacl,aclmdlExecute,{time},10,{time / 10},1,99,0\n"
+        (place / "api_statistic_20260301020000.csv").write_text(text)
+    ended = checked(cli, "--claims", path, loop.before, loop.after)
+    found = {(row["op_name"], row["statistic"]): row for row in ended.json["statistics"]}
+    assert list(found) == [*(("block1/conv", name) for name in ("mean", "p95", "p99")), ("aclmdlExecute", "host")]
+    assert found["aclmdlExecute", "host"]["change"] == pytest.approx(-1 / 18, abs=1e-4)
+    assert found["block1/conv", "p95"]["reason"] == "fewer than 20 calls on a side"
+    told = [ended.json[key] for key in ("statistic", "environment", "accuracy_agreed", "accuracy_differed")]
+    assert told == ["mean", "partly-known", 0, 0]
+    page = cli("verify", "--claims", path, loop.before, loop.after).out
+    assert "Accuracy: the claims do not state whether results agree with a reference." in page
+    assert "Environment: equal as far as both sides record it; see the findings." in page
+    ended = checked(cli, "--claims", path, loop.before, loop.after, "--statistic", "p95")
+    assert (ended.json["verdict"], ended.code) == ("not-comparable", 1)
+    page = cli("verify", "--claims", path, loop.before, loop.after, "--statistic", "p95").out
+    assert page.startswith("Not comparable: P95 of the calls of the claimed operators; not comparable: 1.")

@@ -20,7 +20,8 @@ from aoe_reports.tuning.triton.printed import read_printed
 from aoe_reports.tuning.tuner import Claim, claims_together, tuner
 from aoe_reports.tuning.tuner import Claims as TunerClaims
 
-DAMAGED = [folder for name in ("claims", "msoptuner") for folder in sorted((FIXTURES / name / "invalid").iterdir())]
+TUNERS = ("claims", "msoptuner", "mskl", "tilelang", "pypto", "akg", "versions")
+DAMAGED = [folder for name in TUNERS for folder in sorted((FIXTURES / name / "invalid").iterdir())]
 LIST = FIXTURES / "claims" / "valid"
 RESULTS = FIXTURES / "msoptuner" / "valid"
 PRINTED = FIXTURES / "triton" / "valid" / "printed" / "train.log"
@@ -119,7 +120,7 @@ def test_of_the_candidates_the_best_one_that_was_measured_is_claimed_and_nothing
     path.write_text(text)
     read = tuner("msoptuner").read_results([path])
     assert read.claims.operators[0].after_us == 15.88
-    assert [finding.rule for finding in read.findings] == ["optuner-not-measured"]
+    assert [finding.rule for finding in read.findings] == ["claims-not-measured"]
     path.write_text("".join(text.splitlines(keepends=True)[:1]))
     assert tuner("msoptuner").read_results([path]).claims.operators == ()
 

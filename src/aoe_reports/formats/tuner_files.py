@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
 from pathlib import Path
-from typing import Literal
+from typing import Literal, cast
 
 from aoe_reports.model.documents import Json
 from aoe_reports.model.findings import Finding
@@ -21,6 +21,11 @@ TUNERS: dict[str, str] = {
     "aoe": "aoe_reports.tuning.aoe",
     "triton": "aoe_reports.tuning.triton",
     "msoptuner": "aoe_reports.tuning.msoptuner",
+    "mskl": "aoe_reports.tuning.mskl",
+    "tilelang": "aoe_reports.tuning.tilelang",
+    "pypto": "aoe_reports.tuning.pypto",
+    "akg": "aoe_reports.tuning.akg",
+    "versions": "aoe_reports.tuning.versions",
     "claim_list": "aoe_reports.tuning.claim_list",
 }
 """The tuners and their folders; this line is all that registers one."""
@@ -55,6 +60,13 @@ class TunerFileKind:
     """Its own."""
     columns: tuple[str, ...] = ()
     """Those that the header of a table has to name."""
+    near: Callable[[str], str | None] | None = None
+    """(first 64 KiB as text): why a file that is nearly of this kind is not; None for any other."""
+
+
+def read_by(module: str) -> Callable[[Path, int | None], TunerFile]:
+    """The `read_file` of a module, which is imported when a file is read: most folders have no such file."""
+    return lambda path, most: cast("TunerFile", import_module(module).read_file(path, most))
 
 
 @cache

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Literal
 
 from aoe_reports.jobs.verified_report import (
+    VERDICTS,
     VERDICTS_EXPLAINED,
     advice_of,
     claims_section,
@@ -20,13 +22,18 @@ from aoe_reports.jobs.verify_answer import VerifyFacts
 from aoe_reports.model.findings import Finding
 from aoe_reports.model.report import Report, Section
 from aoe_reports.model.rows import Rows, column, row
-from aoe_reports.model.texts import join, say
+from aoe_reports.model.texts import Text, join, say
 from aoe_reports.present.answers import section_of
+from aoe_reports.tuning.options import Statistic
 from aoe_reports.tuning.tuner import Claims
 from aoe_reports.tuning.verify.rows import Method, Row, Verdict
+from aoe_reports.tuning.verify.statistics import NAMES, StatisticRow, min_calls
 
 SHOWN = 100
 """Claimed operators that are listed for people."""
+
+
+Environment = Literal["equal", "partly-known", "differs"]
 
 
 @row
@@ -40,6 +47,14 @@ class ClaimsFacts:
     captures_after: int = column()
     by_captures: bool = column()
     """Whether intervals come from repeated captures."""
+    statistic: Statistic = column(default="mean")
+    """What of the calls the claims are about."""
+    accuracy_agreed: int = column(default=0)
+    """Claims whose tuner says that the results agreed with a reference."""
+    accuracy_differed: int = column(default=0)
+    """Claims whose tuner says that they did not; the other claims do not say."""
+    environment: Environment = column(default="equal")
+    """Whether chip, versions and options were equal on both sides, as far as they are known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +66,7 @@ class ClaimsPage:
     facts: VerifyFacts
     measured: ClaimsFacts
     findings: Sequence[Finding]
+    statistics: Sequence[StatisticRow] = ()
 
 
 def claims_report(page: ClaimsPage) -> Report:
@@ -59,6 +75,7 @@ def claims_report(page: ClaimsPage) -> Report:
     sections = [
         claims_section(page.claims, tuner),
         _judged(page),
+        _acceptance(page),
         _together(page),
         _savings(page, tuner),
         Section("Next steps", lines=next_steps_of_claims(page.facts)),
@@ -66,6 +83,13 @@ def claims_report(page: ClaimsPage) -> Report:
     ]
     shown = [section for section in sections if section is not None]
     told = headline(page.rows, page.facts, tuner, with_step=_has_steps(page.rows))
+    if page.measured.statistic != "mean" and page.facts.method is not None:
+        told = say(
+            "{verdict}: {statistic} of the calls of the claimed operators; {counts}.",
+            verdict=VERDICTS[page.facts.verdict],
+            statistic=NAMES[page.measured.statistic],
+            counts=_counts(page.rows),
+        )
     return Report("Claims, checked", told, shown)
 
 
@@ -99,14 +123,62 @@ def _judged(page: ClaimsPage) -> Section:
     rows = [one for one in page.rows if one.scope == "operator"]
     if page.facts.method is None:
         return Section(title, [say("The profiles cannot be compared; see the findings.")])
-    counts = Counter(one.verdict for one in rows if one.claim == "operators")
-    told = join(", ", (say(text, number=counts[word]) for word, text in _COUNTED.items() if counts[word]))
-    sentences = [say("Claimed operators by verdict: {told}.", told=told)] if rows else []
+    sentences = [say("Claimed operators by verdict: {told}.", told=_counts(rows))] if rows else []
     if len(rows) > SHOWN:
         told = say("{shown} of {count} rows; JSON and CSV contain all of them.", shown=SHOWN, count=len(rows))
         sentences.append(told)
     without = frozenset({"scope"})  # operators, all of them
     return section_of(Rows(type=Row, rows=rows[:SHOWN], title=title, sentences=sentences, without=without))
+
+
+def _counts(rows: Sequence[Row]) -> Text:
+    counts = Counter(one.verdict for one in rows if one.scope == "operator" and one.claim == "operators")
+    return join(", ", (say(text, number=counts[word]) for word, text in _COUNTED.items() if counts[word]))
+
+
+def statistics_table(page: ClaimsPage) -> Rows[StatisticRow]:
+    """What acceptance asks for beside the mean."""
+    return Rows(type=StatisticRow, rows=page.statistics, key="statistics", title="Acceptance", is_shown=False)
+
+
+def _acceptance(page: ClaimsPage) -> Section | None:
+    """The statistics of calls, and what else is asked for before tuned kernels are put into use."""
+    if page.facts.method is None:
+        return None
+    measured = page.measured
+    lines = [
+        say(
+            "The claims are about the {statistic} of calls (--statistic). P95 needs {p95} calls on each side, P99 {p99}.",
+            statistic=NAMES[measured.statistic],
+            p95=min_calls("p95"),
+            p99=min_calls("p99"),
+        ),
+        _accuracy(measured),
+        _ENVIRONMENTS[measured.environment],
+    ]
+    rows = [one for one in page.statistics if one.before_us is not None]
+    section = section_of(replace(statistics_table(page), rows=rows[:SHOWN], is_shown=True))
+    return replace(section, lines=lines)
+
+
+def _accuracy(measured: ClaimsFacts) -> Text:
+    """What the tuner says of results, which no profile shows."""
+    agreed, differed = measured.accuracy_agreed, measured.accuracy_differed
+    if not agreed and not differed:
+        return say("Accuracy: the claims do not state whether results agree with a reference.")
+    return say(
+        "Accuracy, as the tuner states it: {agreed} claims agree with a reference, {differed} do not, {silent} do not state it.",
+        agreed=agreed,
+        differed=differed,
+        silent=measured.claims - agreed - differed,
+    )
+
+
+_ENVIRONMENTS: dict[Environment, Text] = {
+    "equal": say("Environment: chip, versions and profiler options are equal on both sides."),
+    "partly-known": say("Environment: equal as far as both sides record it; see the findings."),
+    "differs": say("Environment: it differs between the sides (--force)."),
+}
 
 
 def _together(page: ClaimsPage) -> Section | None:

@@ -10,7 +10,7 @@ from aoe_reports.model.options import option, options
 from aoe_reports.model.texts import Language, say
 from aoe_reports.present.notification import Shape
 from aoe_reports.topics.records.options import IngestOptions
-from aoe_reports.tuning.options import DeviceOptions, flag, store_for
+from aoe_reports.tuning.options import DeviceOptions, Statistic, flag, store_for
 
 Accept = Literal["confirmed", "partly", "step", "all"]
 
@@ -33,6 +33,16 @@ class VerifyOptions(DeviceOptions):
             "(repeatable)."
         ),
         only_here=say("what is compared"),
+    )
+    versions: str | None = option(
+        default=None,
+        metavar="OLD,NEW",
+        help="With --claims: the two versions of a table of versions [default: the first and the last one].",
+        only_here=say("what is compared"),
+    )
+    statistic: Statistic = option(
+        default="mean",
+        help="With --claims: what the claims are about, the mean, P95 or P99 of an operator's calls.",
     )
     after: Path | None = option(
         default=None, metavar="PROFILE", help="A profile with the tuned bank.", only_here=say("what is compared")

@@ -6,31 +6,41 @@ among them, each of which measures one kernel.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from aoe_reports.engine.captures import read_source
 from aoe_reports.formats.rules import UNKNOWN_FILE, UNREADABLE
 from aoe_reports.formats.sources.discovery import refuse_missing, why_not_read
 from aoe_reports.formats.sources.head import head_of
 from aoe_reports.formats.sources.objects import asked_path
 from aoe_reports.formats.tuner_files import TUNERS, kind_of_tuner_file
 from aoe_reports.formats.vendor import parse_name
-from aoe_reports.jobs.claims_report import ClaimsFacts, ClaimsPage, claims_report, next_steps_of_claims
+from aoe_reports.jobs.claims_report import (
+    ClaimsFacts,
+    ClaimsPage,
+    Environment,
+    claims_report,
+    next_steps_of_claims,
+    statistics_table,
+)
 from aoe_reports.jobs.options import VerifyOptions
 from aoe_reports.jobs.sign_off import Evidence, claim_files, sign_off
 from aoe_reports.jobs.verify_answer import facts_of, highlight, reasons_for, remarks_on_claims, remarks_on_noise
 from aoe_reports.jobs.verify_case import FREQUENCY, Measured, Profile, may_be_held, profile_of, was_taken_first
 from aoe_reports.model.arrays.columns import floats
-from aoe_reports.model.errors import UsageError
+from aoe_reports.model.errors import ReadError, UsageError
 from aoe_reports.model.findings import EXAMPLES_PER_RULE, Finding, Severity, has
 from aoe_reports.model.findings import in_order as findings_in_order
 from aoe_reports.model.options import check_options
 from aoe_reports.model.rows import Rows, as_mapping
 from aoe_reports.model.texts import join, say
 from aoe_reports.stats.bootstrap import MIN_VALUES
+from aoe_reports.topics.rules import COMPARABILITY_UNKNOWN, NOT_COMPARABLE
 from aoe_reports.tuning.answers import JobAnswer
 from aoe_reports.tuning.claim_files import tables_below, why_no_table
+from aoe_reports.tuning.files_only import FilesOnly
 from aoe_reports.tuning.plan.measured import runs_below
 from aoe_reports.tuning.rules import (
     VERIFY_FREQUENCY,
@@ -39,11 +49,21 @@ from aoe_reports.tuning.rules import (
     VERIFY_ORDER,
     VERIFY_SAME_CAPTURES,
     VERIFY_SAME_PROFILE,
+    VERIFY_SLOWER_TAIL,
 )
-from aoe_reports.tuning.tuner import Claims, claims_together, tuner
+from aoe_reports.tuning.tuner import Claims, Tuner, claims_together, tuner
 from aoe_reports.tuning.verify.intervals import LARGE_DRIFT
 from aoe_reports.tuning.verify.rows import Row
 from aoe_reports.tuning.verify.sides import called, repeated
+from aoe_reports.tuning.verify.statistics import (
+    NAMES,
+    HostCalls,
+    StatisticRow,
+    host_statistics,
+    judged_by,
+    slower_tails,
+    statistics_of,
+)
 from aoe_reports.tuning.verify.verdicts import Verified, verify_claims
 
 
@@ -60,14 +80,21 @@ def check_claims(before: Path, after: Path, options: VerifyOptions) -> JobAnswer
     inputs = tuple(map(str, (*options.claims, *sides)))
     if first is None or last is None or unreadable:
         return _nothing_read(inputs, options, findings)
+    claims = _against_itself(claims, options)
     first, last = _named(claims, first, last, options)
     first, last = _repeated(first, last, findings)
     verified = None
+    statistics: tuple[StatisticRow, ...] = ()
     if _are_comparable(first, last, options, findings):
         verified = verify_claims(claims, first.side, last.side, needs_noise=True)
+        statistics = statistics_of(claims, first.side, last.side)
+        if options.statistic != "mean":
+            verified = judged_by(verified, statistics, options.statistic)
         findings += _remarks(first, last, verified)
         findings += remarks_on_claims(verified, str(last.path))
-    answer = _answer(inputs, claims, (first, last), verified, findings_in_order(findings), options)
+        findings += _slower_tails(verified, statistics, str(last.path))
+        statistics += host_statistics(*(_host_calls(side) for side in (first, last)))
+    answer = _answer(inputs, claims, (first, last), verified, findings_in_order(findings), options, statistics)
     return replace(answer, unreadable=lost or lost_after)
 
 
@@ -88,7 +115,7 @@ def _claims(options: VerifyOptions, findings: list[Finding]) -> tuple[Claims, bo
             unreadable = True
             findings.append(UNREADABLE.found(str(path), why))
             continue
-        read = [tuner(name).read_results([path]) for name in TUNERS]
+        read = [_reader(name, options).read_results([path]) for name in TUNERS]
         found = [finding for one in read for finding in one.findings]
         parts += [one.claims for one in read]
         unreadable = unreadable or any(one.unreadable for one in read)
@@ -101,6 +128,25 @@ def _claims(options: VerifyOptions, findings: list[Finding]) -> tuple[Claims, bo
         where = join(", ", map(str, options.claims))
         findings.append(VERIFY_NOTHING_CLAIMED.found(where, say("no claim here that could be checked")))
     return claims, unreadable
+
+
+def _reader(name: str, options: VerifyOptions) -> Tuner:
+    """The tuner that reads claims; of tables with several versions, those from one of `--versions` to the other one."""
+    known = tuner(name)
+    if options.versions is None or not isinstance(known, FilesOnly) or known.between is None:
+        return known
+    before, separator, after = options.versions.partition(",")
+    if not separator or not before.strip() or not after.strip():
+        raise UsageError(say("verify: expected two versions as --versions OLD,NEW"))
+    return known.between((before.strip(), after.strip()))
+
+
+def _against_itself(claims: Claims, options: VerifyOptions) -> Claims:
+    """The claims; a reference program's time before is one only where `--operator` names that program in BEFORE, too."""
+    if len(options.operator) > 1:
+        return claims
+    operators = (replace(claim, before_us=None) if claim.reference else claim for claim in claims.operators)
+    return replace(claims, operators=tuple(operators))
 
 
 def _unknown(path: Path) -> str:
@@ -241,6 +287,50 @@ def _remarks(before: Measured, after: Measured, verified: Verified) -> Iterator[
         yield VERIFY_NOT_IN_TURNS.found(where, text)
 
 
+def _slower_tails(verified: Verified, statistics: Sequence[StatisticRow], where: str) -> Iterator[Finding]:
+    for one in slower_tails(verified.rows, statistics):
+        text = say(
+            "{name}: {statistic} of its calls {change:+.1%} ({low:+.1%} … {high:+.1%})",
+            name=one.op_name,
+            statistic=NAMES[one.statistic],
+            change=one.change,
+            low=one.ci_low,
+            high=one.ci_high,
+        )
+        yield VERIFY_SLOWER_TAIL.found(where, text)
+
+
+def _host_calls(side: Measured) -> list[HostCalls]:
+    """What each capture of a side says of the functions of AscendCL; none of a capture that does not tell."""
+    found = []
+    for capture in {profile.device.capture.root: profile.device.capture for profile in side.profiles}.values():
+        source = capture.preferred("api_statistic")
+        try:
+            tables = read_source(source, _HOST_COLUMNS, hashed=False) if source is not None else []
+        except (ReadError, OSError):  # said by `check`
+            tables = []
+        functions: dict[str, tuple[int, int]] = {}
+        for call in (call for table in tables for call in table.frame.to_pylist()):
+            if (call.get("level") or "").casefold() in _ACL and call.get("api_name") and call.get("count"):
+                count, spent = functions.get(call["api_name"], (0, 0))
+                functions[call["api_name"]] = (count + call["count"], spent + (call.get("total_time_ns") or 0))
+        if functions:
+            found.append(HostCalls(functions))
+    return found
+
+
+_ACL = frozenset({"acl", "ascendcl"})
+_HOST_COLUMNS = frozenset({"level", "api_name", "total_time_ns", "count"})
+
+
+def _environment(verified: Verified | None, findings: Sequence[Finding]) -> Environment:
+    """Whether what decides comparability was equal on both sides."""
+    rules = {finding.rule for finding in findings}
+    if verified is None or rules & {NOT_COMPARABLE.name, VERIFY_FREQUENCY.name}:
+        return "differs"
+    return "partly-known" if COMPARABILITY_UNKNOWN.name in rules else "equal"
+
+
 def _is_same(profile: Profile, other: Profile) -> bool:
     if profile.device.capture.root == other.device.capture.root:
         return True
@@ -261,6 +351,7 @@ def _answer(
     verified: Verified | None,
     findings: list[Finding],
     options: VerifyOptions,
+    statistics: Sequence[StatisticRow],
 ) -> JobAnswer:
     before, after = sides
     rank = before.profiles[0].device.tasks.rank_id
@@ -272,15 +363,22 @@ def _answer(
         captures_before=len(before.profiles),
         captures_after=len(after.profiles),
         by_captures=_by_captures(sides),
+        statistic=options.statistic,
+        accuracy_agreed=sum(claim.accuracy is True for claim in claims.operators),
+        accuracy_differed=sum(claim.accuracy is False for claim in claims.operators),
+        environment=_environment(verified, findings),
     )
     rows = () if verified is None else verified.rows
     evidence = Evidence(before, after, claim_files(options.claims))
-    report = claims_report(ClaimsPage(claims=claims, rows=rows, facts=facts, measured=measured, findings=findings))
+    page = ClaimsPage(
+        claims=claims, rows=rows, facts=facts, measured=measured, findings=findings, statistics=statistics
+    )
+    report = claims_report(page)
     return JobAnswer(
         command="verify",
         title=report.title,
         inputs=inputs,
-        tables=(Rows(type=Row, rows=rows),),
+        tables=(Rows(type=Row, rows=rows), statistics_table(page)),
         findings=findings,
         more={**facts.as_document(), **as_mapping(measured)},
         headline=report.headline,

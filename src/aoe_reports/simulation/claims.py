@@ -1,8 +1,8 @@
-"""Simulated claims with a planted truth: sixty claims of whoever tuned, and the measurements that they are held against.
+"""Simulated claims with a planted truth: sixty claims in the form of one tuner, and the measurements that they are compared with.
 
-Nothing here was measured. Two thirds are of operators of three models (`simulation.tuning`: two captures of each, noise of 1 % a
+Nothing here was measured. Of forms that are about any operator two thirds are of operators of three models (`simulation.tuning`: two captures of each, noise of 1 % a
 capture and 1.5 % a task), the rest of single kernels as `msprof op` measures them, each six times before and six times after, with
-noise of 1 % a measurement. The same seed gives the same bytes.
+noise of 1 % a measurement; of forms of kernels, all are such kernels. The same seed gives the same bytes.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Literal
 
+from aoe_reports.simulation.claim_forms import FORMS, ClaimedTimes, Form, FormName
 from aoe_reports.simulation.tuning import BEFORE, CAPTURE_NOISE, OPERATORS, random_letters, write_lines, write_profile
 
 Truth = Literal["true", "overstated", "void", "slower", "control"]
@@ -55,16 +56,20 @@ class PlantedCase:
     file: Path
     before: Path
     after: Path
+    operator: tuple[str, ...] = ()
+    """What `--operator` has to say."""
 
 
-def write_claims(folder: Path, seed: int) -> tuple[PlantedCase, ...]:
-    """Write sixty claims with their measurements."""
-    drawn = random.Random(seed)
-    models = [_write_model(folder / f"model{number}", drawn, number) for number in range(MODELS)]
-    kernels = [_planted(f"kernel{n}", drawn.uniform(5, 500), truth, drawn) for n, truth in enumerate(_OF_KERNELS)]
+def write_claims(folder: Path, seed: int, form: FormName = "csv") -> tuple[PlantedCase, ...]:
+    """Write sixty claims in one form with their measurements."""
+    drawn, chosen = random.Random(seed), FORMS[form]
+    models = [_write_model(folder / f"model{n}", drawn, n, chosen) for n in range(MODELS if chosen.any_operator else 0)]
+    truths = _OF_KERNELS if chosen.any_operator else (*_OF_MODEL * MODELS, *_OF_KERNELS)
+    kernels = [_planted(f"kernel{n}", drawn.uniform(5, 500), truth, drawn) for n, truth in enumerate(truths)]
     drawn.shuffle(kernels)
-    parts = [tuple(kernels[at : at + _KERNELS_TOGETHER]) for at in range(0, len(kernels), _KERNELS_TOGETHER)]
-    return (*models, *(_write_kernels(folder / f"kernels{n}", drawn, part) for n, part in enumerate(parts)))
+    together = 1 if chosen.alone else _KERNELS_TOGETHER
+    parts = [tuple(kernels[at : at + together]) for at in range(0, len(kernels), together)]
+    return (*models, *(_write_kernels(folder / f"kernels{n}", drawn, part, chosen) for n, part in enumerate(parts)))
 
 
 def _planted(name: str, mean_us: float, truth: Truth, drawn: random.Random) -> PlantedClaim:
@@ -79,7 +84,7 @@ def _planted(name: str, mean_us: float, truth: Truth, drawn: random.Random) -> P
     return PlantedClaim(name, truth, mean_us, factor.get(truth, 1.0), claimed.get(truth, 1 - gain))
 
 
-def _write_model(folder: Path, drawn: random.Random, number: int) -> PlantedCase:
+def _write_model(folder: Path, drawn: random.Random, number: int, form: Form) -> PlantedCase:
     """A model with claims on some of its operators; the others show the noise."""
     usable = [one for one in OPERATORS if one.state == "static" and one.mean_us > 10]  # noqa: PLR2004 -- us
     chosen = drawn.sample(usable, len(_OF_MODEL))
@@ -88,16 +93,21 @@ def _write_model(folder: Path, drawn: random.Random, number: int) -> PlantedCase
     factors = {claim.op_name: claim.factor for claim in claims}
     before = write_profile(folder / "before", start, random.Random(drawn.random()))
     after = write_profile(folder / "after", start + timedelta(hours=5), random.Random(drawn.random()), factors=factors)
-    return PlantedCase(claims, _write_list(folder, claims), before, after)
+    return PlantedCase(claims, _written(folder, claims, drawn, form), before, after)
 
 
-def _write_kernels(folder: Path, drawn: random.Random, claims: tuple[PlantedClaim, ...]) -> PlantedCase:
-    """Kernels, each measured by itself, and several times on each side."""
+def _write_kernels(folder: Path, drawn: random.Random, claims: tuple[PlantedClaim, ...], form: Form) -> PlantedCase:
+    """Kernels, each measured by itself, and several times on each side; of a reference, that program before."""
+    names: tuple[str, ...] = (claims[0].op_name,) if form.alone else ()
+    if form.reference:
+        names = (f"reference_of_{claims[0].op_name}", *names)
     for side in ("before", "after"):
         for number, claim in enumerate(claims):
             mean = claim.before_us * (claim.factor if side == "after" else 1.0)
-            write_kernel(folder / side, claim.op_name, mean, drawn, number * REPEATS)
-    return PlantedCase(claims, _write_list(folder, claims), folder / "before", folder / "after")
+            name = names[0] if form.reference and side == "before" else claim.op_name
+            write_kernel(folder / side, name, mean, drawn, number * REPEATS)
+    file = _written(folder, claims, drawn, form)
+    return PlantedCase(claims, file, folder / "before", folder / "after", names)
 
 
 def write_kernel(
@@ -115,8 +125,6 @@ def write_kernel(
         write_lines(place / "OpBasicInfo.csv", lines)
 
 
-def _write_list(folder: Path, claims: Sequence[PlantedClaim]) -> Path:
-    rows = [f"{claim.op_name},{claim.before_us:.3f},{claim.before_us * claim.claimed_factor:.3f}" for claim in claims]
-    path = folder / "claims.csv"
-    write_lines(path, ["operator,before_us,after_us", *rows])
-    return path
+def _written(folder: Path, claims: Sequence[PlantedClaim], drawn: random.Random, form: Form) -> Path:
+    times = [ClaimedTimes(one.op_name, one.before_us, one.before_us * one.claimed_factor) for one in claims]
+    return form.write(folder, times, drawn)

@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 import math
 import os
 import re
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
-from aoe_reports.formats.aoe.result_files import read_bytes
+from aoe_reports.formats.aoe.result_files import MAX_RESULT_BYTES, read_bytes
+from aoe_reports.formats.rules import JSON_DUPLICATE_KEY, JSON_SYNTAX, JSON_TOO_LARGE, JSON_TRUNCATED
 from aoe_reports.formats.sources.head import head_of, header_of
 from aoe_reports.formats.sources.identify import unreadable_file
 from aoe_reports.formats.tuner_files import TunerFileKind, tuner_file_kinds
+from aoe_reports.model.documents import Json, JsonObject
 from aoe_reports.model.errors import ReadError
 from aoe_reports.model.findings import Finding
 from aoe_reports.model.rules import Scope
@@ -24,7 +28,7 @@ from aoe_reports.model.texts import join, say
 _FILES = Scope("files of other tuners")
 
 CLAIMS_FORM = _FILES.rule(
-    "claims-form", "error", "not a table of claims in UTF-8 with the columns of its tuner: none of it is used"
+    "claims-form", "error", "not in UTF-8 and the form in which its tuner writes claims: none of it is used"
 )
 CLAIMS_ROW = _FILES.rule("claims-row", "error", "a row of claims that cannot be used")
 CLAIMS_DUPLICATE = _FILES.rule(
@@ -33,8 +37,30 @@ CLAIMS_DUPLICATE = _FILES.rule(
 CLAIMS_NO_GAIN = _FILES.rule(
     "claims-no-gain", "warning", "a row whose time after is not below its time before: it claims no gain"
 )
+CLAIMS_NOT_MEASURED = _FILES.rule(
+    "claims-not-measured", "info", "candidates without a measured time (0, an error, an estimate): no claim follows"
+)
+CLAIMS_NO_BEST = _FILES.rule(
+    "claims-no-best",
+    "warning",
+    "the tuner names no best candidate, or another one took less: tuning may have been interrupted, or the file is not complete",
+)
+CLAIMS_SEVERAL = _FILES.rule(
+    "claims-several",
+    "info",
+    "a kernel was tuned several times, or for several shapes, and no file says for which: no claim follows",
+)
+CLAIMS_REFERENCE = _FILES.rule(
+    "claims-reference",
+    "info",
+    "the time before is that of a reference program: it is compared only if --operator names that program in BEFORE",
+)
+CANDIDATE_RULES = (CLAIMS_FORM, CLAIMS_ROW, CLAIMS_NOT_MEASURED, CLAIMS_NO_BEST, CLAIMS_SEVERAL)
+"""What can be found in a file with the candidates of one kernel."""
 
-
+LIST_COLUMNS = ("operator", "before_us", "after_us")
+"""Those of this project's own table of claims."""
+US_PER_MS = 1000
 MAX_CLAIMS_BYTES = 64 << 20
 """The largest table of claims that is read unless told otherwise: half a million candidates."""
 _MAX_CELL = 1 << 16
@@ -94,6 +120,12 @@ def tables_below(folder: Path) -> list[Path]:
     return sorted({path for path in _candidates([folder]) if path.suffix.lower() in _TABLES and path.is_file()})
 
 
+def files_beside(path: Path, beginning: str, ending: str) -> list[Path]:
+    """The files in the folder of another one whose names begin and end so."""
+    _, _, names = next(os.walk(path.parent), ("", [], []))
+    return [path.with_name(name) for name in sorted(names) if name.startswith(beginning) and name.endswith(ending)]
+
+
 _TABLES = frozenset({".csv", ".tsv"})
 
 
@@ -101,7 +133,7 @@ def _fits(kind: TunerFileKind, path: Path, *, explicit: bool) -> bool:
     """Whether a file is of a kind: by its name, else by its head; a text that is no table only where it is named."""
     if kind.fits(path.name, ""):
         return True
-    looked_into = path.suffix.lower() == ".csv" and path.is_file()
+    looked_into = path.suffix.lower() in {".csv", ".json"} and path.suffix.lower() == f".{kind.form}" and path.is_file()
     return (explicit or looked_into) and kind.fits(path.name, head_of(path))
 
 
@@ -117,9 +149,7 @@ class ClaimRow:
 
     def time_us(self, column: str) -> float | None:
         """A time above 0; None where there is none."""
-        text = self.cells[column]
-        value = float(text) if _NUMBER.fullmatch(text) else 0.0
-        return value if 0 < value < math.inf else None
+        return time_in(self.cells[column])
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,11 +166,28 @@ def has_columns(head: str, columns: Sequence[str]) -> bool:
     return set(columns) <= {cell.strip() for cell in header_of(head)}
 
 
+def time_in(text: str) -> float | None:
+    """A time above 0 as it is written; None where there is none."""
+    value = float(text) if _NUMBER.fullmatch(text) else 0.0
+    return value if 0 < value < math.inf else None
+
+
+def is_zero(text: str) -> bool:
+    """Whether a text is a number that is 0."""
+    try:
+        return float(text) == 0
+    except ValueError:
+        return False
+
+
 _SEPARATORS = (";", "\t", "|")
 
 
 def why_no_table(head: str) -> str | None:
     """What keeps a text from being the table of claims that it is nearest to; None for one that is near to none."""
+    near = [why for kind in tuner_file_kinds() if kind.near is not None and (why := kind.near(head)) is not None]
+    if near:
+        return near[0]
     known = [kind.columns for kind in tuner_file_kinds() if kind.columns]
     line = head.lstrip("\ufeff").partition("\n")[0]
     for separator in _SEPARATORS:
@@ -228,3 +275,54 @@ def _rows(
             say("expected a header that names each of these columns once: {names}", names=join(", ", columns)),
             1,
         )
+
+
+# JSON and logs
+
+
+def read_claim_json(path: Path, most: int | None, findings: list[Finding]) -> Any:
+    """The document of a file; None, and why, where it is no JSON. `Infinity` and `NaN` are read: Python writes them."""
+    data, limit = read_bytes(path, most), most or MAX_RESULT_BYTES
+    if len(data) > limit:
+        message = say("at most {limit} bytes are read; this file is larger", limit=limit)
+        findings.append(JSON_TOO_LARGE.found(str(path), message))
+        return None
+
+    def once(members: list[tuple[str, Json]]) -> JsonObject:
+        for key, count in Counter(key for key, _ in members).items():
+            if count > 1:
+                text = say("the key {key!r} occurs more than once in one object; the last one is used", key=key[:200])
+                findings.append(JSON_DUPLICATE_KEY.found(str(path), text))
+        return dict(members)
+
+    try:
+        return json.loads(data, object_pairs_hook=once)
+    except json.JSONDecodeError as error:
+        cut = error.pos >= len(error.doc.rstrip()) or error.msg.startswith("Unterminated string")
+        what = say("the text ends before the document does; its content is not used") if cut else _not_json(error.msg)
+        rule = JSON_TRUNCATED if cut else JSON_SYNTAX
+        findings.append(rule.found(str(path), what, error.lineno, error.colno))
+    except (UnicodeDecodeError, RecursionError, ValueError) as error:
+        findings.append(JSON_SYNTAX.found(str(path), _not_json(str(error))))
+    return None
+
+
+def _not_json(why: str) -> str:
+    return say("not JSON: {why}; none of this file is used", why=why)
+
+
+def time_of(value: Any) -> float | None:
+    """A time above 0 in a document; None where there is none."""
+    number = float(value) if isinstance(value, (int, float)) and not isinstance(value, bool) else 0.0
+    return number if 0 < number < math.inf else None
+
+
+def read_log(path: Path, most: int | None, findings: list[Finding]) -> list[str]:
+    """The lines of a log; none, and why, of one that is too large."""
+    limit = min(most or MAX_CLAIMS_BYTES, MAX_CLAIMS_BYTES)
+    data = read_bytes(path, limit, say("a log of a tuner was expected"))
+    if len(data) > limit:
+        text = say("at most {limit} bytes are read; this file is larger", limit=limit)
+        findings.append(CLAIMS_FORM.found(str(path), text))
+        return []
+    return data.decode("utf-8", "replace").splitlines()

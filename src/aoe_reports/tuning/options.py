@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 Scenario = Literal["offline", "tf-training", "tf-online-inference", "pytorch", "mindspore", "ir-graph"]
 Mode = Literal["opat", "sgat", "both", "gdat"]
 Seed = Literal["copy", "empty"]
+Tail = Literal["p95", "p99"]
+Statistic = Literal["mean", "p95", "p99"]
 
 GRACE_S = 10.0
 """How long processes that were asked to end may take before they are ended."""

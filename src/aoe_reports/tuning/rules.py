@@ -143,6 +143,11 @@ VERIFY_NOT_IN_TURNS = _VERIFYING.rule(
     "info",
     "all repeated captures of one side were taken before those of the other: a change of the machine would look like a gain",
 )
+VERIFY_SLOWER_TAIL = _VERIFYING.rule(
+    "verify-slower-tail",
+    "warning",
+    "the mean of an operator's calls is lower, but its P95 or P99 is higher than before",
+)
 VERIFY_OTHER_WORKLOAD = _VERIFYING.rule(
     "verify-other-workload", "error", "most operators of one profile are not in the other (a warning with --force)"
 )

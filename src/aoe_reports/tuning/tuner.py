@@ -38,6 +38,17 @@ class Claim:
     """The shapes that it is about; null: all that the operator has."""
     unmeasured: bool = False
     """Whether the tuner filled in the gain: it is compared with no measurement, and counted in no sum."""
+    unnamed: bool = False
+    """Whether the name is that of a configuration: the tuner does not say which operator it tuned."""
+    reference: bool = False
+    """Whether the time before is that of another program that computes the same."""
+    accuracy: bool | None = None
+    """Whether the tuner says that the results agreed with a reference; null: it does not say."""
+
+    @property
+    def key(self) -> tuple[str, str, str]:
+        """Equal for claims about the same operator."""
+        return self.op_name, self.input_shapes or "", self.source if self.unnamed else ""
 
     @property
     def change(self) -> float | None:
@@ -82,8 +93,8 @@ class ClaimsRead:
 def claims_together(parts: Iterable[Claims]) -> Claims:
     """What several tuners claim; of an operator that two of them changed the later one has the last word."""
     kept = list(parts)
-    last = {(claim.op_name, claim.input_shapes or ""): claim for one in kept for claim in one.operators}
-    names = {name for name, _ in last}
+    last = {claim.key: claim for one in kept for claim in one.operators}
+    names = {name for name, *_ in last}
     times = [one.model_us for one in kept if one.model_us is not None]
     unproven = dict.fromkeys(name for one in kept for name in one.unproven if name not in names)
     return Claims(

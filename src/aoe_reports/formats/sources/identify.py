@@ -86,7 +86,7 @@ def identify(path: Path, *, explicit: bool, findings: list[Finding]) -> FoundFil
     if unread is not None:
         findings.append(_not_read(path, unread, explicit=explicit))
         return None
-    if name is None and not (explicit or path.suffix.lower() in _LOOKED_INTO):
+    if name is None and not (explicit or path.suffix.lower() in _LOOKED_INTO or kind_of_tuner_file(path.name, "")):
         if ARCHIVE_NAME.search(path.name):
             findings.append(ARCHIVE.found(str(path), say("{why}; skipped", why=_why_packed(path))))
         return None

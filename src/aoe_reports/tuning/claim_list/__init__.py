@@ -6,23 +6,20 @@ single times before (then the claim is only how long the operator takes now). Th
 
 from __future__ import annotations
 
-from pathlib import Path
-
-from aoe_reports.formats.tuner_files import TunerFile, TunerFileKind
-from aoe_reports.tuning.claim_files import CLAIMS_DUPLICATE, CLAIMS_FORM, CLAIMS_NO_GAIN, CLAIMS_ROW, has_columns
-
-COLUMNS = ("operator", "before_us", "after_us")
+from aoe_reports.formats.tuner_files import TunerFileKind, read_by
+from aoe_reports.tuning.claim_files import (
+    CLAIMS_DUPLICATE,
+    CLAIMS_FORM,
+    CLAIMS_NO_GAIN,
+    CLAIMS_ROW,
+    LIST_COLUMNS,
+    has_columns,
+)
 
 
 def is_claim_list(name: str, head: str = "") -> bool:
     """Whether a file is such a table: its header tells."""
-    return name.lower().endswith(".csv") and has_columns(head, COLUMNS)
-
-
-def _read(path: Path, most: int | None) -> TunerFile:
-    from aoe_reports.tuning.claim_list.tuner import read_file  # noqa: PLC0415 -- most folders have no such file
-
-    return read_file(path, most)
+    return name.lower().endswith(".csv") and has_columns(head, LIST_COLUMNS)
 
 
 FILES: tuple[TunerFileKind, ...] = (
@@ -30,8 +27,8 @@ FILES: tuple[TunerFileKind, ...] = (
         kind="claim_list",
         form="csv",
         fits=is_claim_list,
-        read=_read,
+        read=read_by("aoe_reports.tuning.claim_list.tuner"),
         rules=(CLAIMS_FORM, CLAIMS_ROW, CLAIMS_DUPLICATE, CLAIMS_NO_GAIN),
-        columns=COLUMNS,
+        columns=LIST_COLUMNS,
     ),
 )

@@ -2,59 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from aoe_reports.formats.tuner_files import TunerFile
-from aoe_reports.model.findings import Finding
 from aoe_reports.model.texts import say
-from aoe_reports.tuning.banks.bank import Bank
-from aoe_reports.tuning.claim_files import CLAIMS_DUPLICATE, CLAIMS_NO_GAIN, ClaimRow, read_claim_table, read_each
-from aoe_reports.tuning.claim_list import COLUMNS, FILES
-from aoe_reports.tuning.names import shapes_key
-from aoe_reports.tuning.tuner import Claim, Claims, ClaimsRead, Tuner, claims_together
+from aoe_reports.tuning.claim_files import LIST_COLUMNS, ClaimRow, read_claim_table
+from aoe_reports.tuning.claim_list import FILES
+from aoe_reports.tuning.files_only import FileClaims, FilesOnly, claims_of_rows
+from aoe_reports.tuning.tuner import Claim, Tuner
 
 
-@dataclass(frozen=True, slots=True)
-class ClaimList:
-    """What one file claims."""
-
-    claims: tuple[Claim, ...]
-    findings: tuple[Finding, ...]
-
-
-def read_claim_list(path: Path, most: int | None = None) -> ClaimList:
+def read_claim_list(path: Path, most: int | None = None) -> FileClaims:
     """One file; ReadError only where it cannot be opened."""
-    table = read_claim_table(path, most, COLUMNS, _wrong)
+    table = read_claim_table(path, most, LIST_COLUMNS, _wrong)
     findings = list(table.findings)
-    claims: dict[tuple[str, str], Claim] = {}
-    for row in table.rows:
-        claim = Claim(
-            op_name=row.cells["operator"],
-            op_types=(),
-            before_us=row.time_us("before_us"),
-            after_us=row.time_us("after_us") or 0.0,
-            source=str(path),
-            input_shapes=row.cells.get("shapes") or None,
-        )
-        if claim.change is not None and claim.change >= 0:
-            text = say("{operator}: no gain is claimed; the row is not used", operator=claim.op_name)
-            findings.append(CLAIMS_NO_GAIN.found(str(path), text, row.line))
-            continue
-        key = (claim.op_name, shapes_key(claim.input_shapes or ""))
-        if key in claims:
-            text = say("{operator}: claimed twice; the later row is used", operator=claim.op_name)
-            findings.append(CLAIMS_DUPLICATE.found(str(path), text, row.line))
-        claims[key] = claim
-    return ClaimList(tuple(claims.values()), tuple(findings))
+    claims = claims_of_rows(path, [(row.line, _claim(path, row)) for row in table.rows], findings)
+    return FileClaims(tuple(claims), tuple(findings), len(claims))
+
+
+def _claim(path: Path, row: ClaimRow) -> Claim:
+    return Claim(
+        op_name=row.cells["operator"],
+        op_types=(),
+        before_us=row.time_us("before_us"),
+        after_us=row.time_us("after_us") or 0.0,
+        source=str(path),
+        input_shapes=row.cells.get("shapes") or None,
+    )
 
 
 def read_file(path: Path, most: int | None) -> TunerFile:
     """What `check` and `inspect` show of one file."""
-    found = read_claim_list(path, most)
-    names = tuple(dict.fromkeys(claim.op_name for claim in found.claims))
-    return TunerFile(len(found.claims), names, len(found.claims), None, found.findings)
+    return read_claim_list(path, most).shown
 
 
 def _wrong(row: ClaimRow) -> str | None:
@@ -67,24 +46,4 @@ def _wrong(row: ClaimRow) -> str | None:
     return None
 
 
-@dataclass(frozen=True, slots=True)
-class ClaimListed:
-    """Whoever wrote the table; it is run by nobody, and keeps no bank."""
-
-    title: str = "CSV"
-    driver: None = None
-    bank: Bank | None = None
-
-    def is_result(self, name: str) -> bool:
-        """No name tells: the header does."""
-        del name
-        return False
-
-    def read_results(self, paths: Sequence[Path]) -> ClaimsRead:
-        """What the tables at or below some paths claim."""
-        read = read_each(FILES[0], paths, read_claim_list, lambda part: part.findings)
-        claims = [Claims(part.claims, claimed_by=(self.title,) if part.claims else ()) for part in read.parts]
-        return ClaimsRead(claims_together(claims), read.findings, read.unreadable)
-
-
-TUNER: Tuner = ClaimListed()
+TUNER: Tuner = FilesOnly("CSV", ((FILES[0], read_claim_list),))

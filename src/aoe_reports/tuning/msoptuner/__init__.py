@@ -7,20 +7,8 @@ could not be measured has a time of 0 and is in no list of the best there. None 
 
 from __future__ import annotations
 
-from pathlib import Path
-
-from aoe_reports.formats.tuner_files import TunerFile, TunerFileKind
-from aoe_reports.model.rules import Scope
-from aoe_reports.model.texts import say
-from aoe_reports.tuning.claim_files import CLAIMS_FORM, CLAIMS_ROW, has_columns
-
-OPTUNER_NOT_MEASURED = Scope("files of other tuners").rule(
-    "optuner-not-measured",
-    "info",
-    "candidates with a time of 0: they could not be measured",
-    say("CATLASS, tools/tuner"),
-)
-
+from aoe_reports.formats.tuner_files import TunerFileKind, read_by
+from aoe_reports.tuning.claim_files import CANDIDATE_RULES, has_columns
 
 TIME = "task_duration(us)"
 COLUMNS = ("case_id", TIME, "operation", "description")
@@ -31,19 +19,13 @@ def is_candidates(name: str, head: str = "") -> bool:
     return name.lower().endswith(".csv") and has_columns(head, COLUMNS)
 
 
-def _read(path: Path, most: int | None) -> TunerFile:
-    from aoe_reports.tuning.msoptuner.tuner import read_file  # noqa: PLC0415 -- most folders have no such file
-
-    return read_file(path, most)
-
-
 FILES: tuple[TunerFileKind, ...] = (
     TunerFileKind(
         kind="msoptuner_results",
         form="csv",
         fits=is_candidates,
-        read=_read,
-        rules=(CLAIMS_FORM, CLAIMS_ROW, OPTUNER_NOT_MEASURED),
+        read=read_by("aoe_reports.tuning.msoptuner.tuner"),
+        rules=CANDIDATE_RULES,
         columns=COLUMNS,
     ),
 )

@@ -6,9 +6,7 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
-from aoe_reports.formats.tuner_files import TunerFile, TunerFileKind
+from aoe_reports.formats.tuner_files import TunerFileKind, read_by
 from aoe_reports.model.rules import Scope
 from aoe_reports.model.texts import say
 
@@ -47,31 +45,19 @@ def is_printed(name: str, head: str = "") -> bool:
     return not name.endswith((".csv", ".json")) and "Triton autotuning " in head
 
 
-def _read(path: Path, most: int | None) -> TunerFile:
-    from aoe_reports.tuning.triton.cache import read_file  # noqa: PLC0415 -- most folders have no such file
-
-    return read_file(path, most)
-
-
-def _read_printed(path: Path, most: int | None) -> TunerFile:
-    from aoe_reports.tuning.triton.printed import read_printed_file  # noqa: PLC0415 -- most folders have no such file
-
-    return read_printed_file(path, most)
-
-
 FILES: tuple[TunerFileKind, ...] = (
     TunerFileKind(
         kind="triton_autotune",
         form="json",
         fits=is_autotune,
-        read=_read,
+        read=read_by("aoe_reports.tuning.triton.cache"),
         rules=(AUTOTUNE_FORM, AUTOTUNE_TIME, AUTOTUNE_NOTHING_RAN, AUTOTUNE_DUPLICATE),
     ),
     TunerFileKind(
         kind="triton_printed",
         form="txt",
         fits=is_printed,
-        read=_read_printed,
+        read=read_by("aoe_reports.tuning.triton.printed"),
         rules=(AUTOTUNE_FORM, AUTOTUNE_TIME, AUTOTUNE_NO_CLAIM),
     ),
 )

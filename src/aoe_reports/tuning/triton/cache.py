@@ -7,23 +7,18 @@ is not named: it is the least, by median first.
 
 from __future__ import annotations
 
-import json
 import math
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from aoe_reports.formats.aoe.result_files import MAX_RESULT_BYTES, read_bytes
-from aoe_reports.formats.rules import JSON_DUPLICATE_KEY, JSON_SYNTAX, JSON_TOO_LARGE, JSON_TRUNCATED
 from aoe_reports.formats.tuner_files import TunerFile
-from aoe_reports.model.documents import Json, JsonObject, object_of
+from aoe_reports.model.documents import JsonObject, object_of
 from aoe_reports.model.findings import Finding, has
 from aoe_reports.model.texts import say
+from aoe_reports.tuning.claim_files import read_claim_json
 from aoe_reports.tuning.triton import AUTOTUNE_DUPLICATE, AUTOTUNE_FORM, AUTOTUNE_NOTHING_RAN, AUTOTUNE_TIME, SUFFIX
-
-US_PER_MS = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,14 +66,8 @@ class Autotuned:
 
 def read_autotuned(path: Path, most: int | None = None) -> Autotuned:
     """One file of the cache; ReadError only where it cannot be opened."""
-    data, limit = read_bytes(path, most), most or MAX_RESULT_BYTES
     findings: list[Finding] = []
-    document = None
-    if len(data) > limit:
-        message = say("at most {limit} bytes are read; this file is larger", limit=limit)
-        findings.append(JSON_TOO_LARGE.found(str(path), message))
-    else:
-        document = _parsed(path, data, findings)
+    document = read_claim_json(path, most, findings)
     configs = _configs(path, document, findings) if not has(findings, "error") else ()
     key = document.get("key") if isinstance(document, dict) else None
     shown = ", ".join(map(str, key)) if isinstance(key, list) else ""
@@ -99,32 +88,6 @@ def read_file(path: Path, most: int | None) -> TunerFile:
         "best_ms": None if best is None else best.median_ms,
     }
     return TunerFile(1, (one.kernel,), len(one.configs), summary, one.findings)
-
-
-def _parsed(path: Path, data: bytes, findings: list[Finding]) -> Any:
-    """The document of a text; of one that is no JSON it is found why, and nothing is used."""
-
-    def once(members: list[tuple[str, Json]]) -> JsonObject:
-        for key, count in Counter(key for key, _ in members).items():
-            if count > 1:
-                text = say("the key {key!r} occurs more than once in one object; Triton uses the last", key=key[:200])
-                findings.append(JSON_DUPLICATE_KEY.found(str(path), text))
-        return dict(members)
-
-    try:
-        return json.loads(data, object_pairs_hook=once)
-    except json.JSONDecodeError as error:
-        cut = error.pos >= len(error.doc.rstrip()) or error.msg.startswith("Unterminated string")
-        what = say("the text ends before the document does; its content is not used") if cut else _not_json(error.msg)
-        rule = JSON_TRUNCATED if cut else JSON_SYNTAX
-        findings.append(rule.found(str(path), what, error.lineno, error.colno))
-    except (UnicodeDecodeError, RecursionError) as error:
-        findings.append(JSON_SYNTAX.found(str(path), _not_json(str(error))))
-    return None
-
-
-def _not_json(why: str) -> str:
-    return say("not JSON: {why}; none of this file is used", why=why)
 
 
 def _configs(path: Path, document: Any, findings: list[Finding]) -> tuple[TimedConfig, ...]:

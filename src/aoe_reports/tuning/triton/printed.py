@@ -40,7 +40,7 @@ def read_printed(path: Path, most: int | None = None) -> tuple[Autotuned, ...]:
     return tuple(one for one in found if one.configs or one.kernel not in timed)
 
 
-def read_printed_file(path: Path, most: int | None) -> TunerFile:
+def read_file(path: Path, most: int | None) -> TunerFile:
     """What `check` and `inspect` show of one log."""
     kernels = read_printed(path, most)
     names = tuple(dict.fromkeys(kernel.kernel for kernel in kernels if kernel.kernel))

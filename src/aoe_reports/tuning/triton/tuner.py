@@ -10,9 +10,9 @@ from pathlib import Path
 from aoe_reports.model.findings import Finding
 from aoe_reports.model.texts import say
 from aoe_reports.tuning.banks.bank import Bank
-from aoe_reports.tuning.claim_files import read_each
+from aoe_reports.tuning.claim_files import US_PER_MS, read_each
 from aoe_reports.tuning.triton import AUTOTUNE_NO_CLAIM, FILES, is_autotune
-from aoe_reports.tuning.triton.cache import US_PER_MS, Autotuned, read_autotuned
+from aoe_reports.tuning.triton.cache import Autotuned, read_autotuned
 from aoe_reports.tuning.triton.printed import read_printed
 from aoe_reports.tuning.tuner import Claim, Claims, ClaimsRead, Tuner, claims_together
 

@@ -66,17 +66,27 @@ class Noise:
 
 def noise_between(both: Both, touched: set[int]) -> Noise:
     """What the operators changed by that nobody touched."""
-    free = both.common.copy()
-    free[list(touched)] = False
-    groups = np.flatnonzero(free)
-    if len(groups) > MAX_CONTROLS:
-        least = np.sort(both.totals[0][groups])[len(groups) - MAX_CONTROLS]
-        groups = groups[both.totals[0][groups] >= least]
+    groups = controls_of(both, touched)
     if len(groups) < MIN_CONTROLS:
         return Noise(controls=len(groups))
     means = [both.totals[side][groups] / both.counts[side][groups] for side in (0, 1)]
     usable = means[0] > 0
-    changes, weights = means[1][usable] / means[0][usable] - 1, both.totals[0][groups][usable].astype(np.float64)
+    return noise_of_changes(means[1][usable] / means[0][usable] - 1, both.totals[0][groups][usable].astype(np.float64))
+
+
+def controls_of(both: Both, touched: set[int]) -> Ints:
+    """The operators of both profiles that nobody touched; of many, those with the longest time."""
+    free = both.common.copy()
+    free[list(touched)] = False
+    groups: Ints = np.flatnonzero(free)
+    if len(groups) > MAX_CONTROLS:
+        least = np.sort(both.totals[0][groups])[len(groups) - MAX_CONTROLS]
+        groups = groups[both.totals[0][groups] >= least]
+    return groups
+
+
+def noise_of_changes(changes: Any, weights: Any) -> Noise:
+    """The noise that changes of untouched operators show."""
     if len(changes) < MIN_CONTROLS:
         return Noise(controls=len(changes))
     order = np.argsort(changes, kind="stable")

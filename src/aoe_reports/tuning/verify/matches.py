@@ -135,6 +135,8 @@ def why_unmatched(match: Match) -> Text:
     """Why a claim is of no operator."""
     if match.reason is not None:
         return match.reason
+    if match.claim.unnamed:
+        return say("the tuner names a configuration and no operator: use --operator NAME with one file of claims")
     if match.claim.input_shapes is not None:
         return say("no operator of this name with these shapes is in either profile")
     return say("no operator of this name is in either profile")
