@@ -177,5 +177,5 @@ def test_a_claim_on_the_step_says_of_how_many_claims_it_is(cli: Cli, tmp_path: P
     loop = write_loop(tmp_path / "loop", "faster", 1)
     path = claims_file(tmp_path, "block1/conv,,240,192", "not/there,,409,379")
     rows = checked(cli, "--claims", path, loop.before, loop.after).json["rows"]
-    told = "the claim on the step counts 1 of 2 claims: the others are unmeasured, claim no gain, or match no operator of the profile"
+    told = "the claim on the step counts 1 of 2 claims: the others are unmeasured, claim no gain, did not use the bank, or match no operator of the profile"
     assert next(row for row in rows if row["scope"] == "step")["reason"] == told
