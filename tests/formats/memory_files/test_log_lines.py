@@ -126,6 +126,6 @@ def test_a_log_of_a_benchmark_into_which_the_server_printed_is_read_for_both(tmp
         ("weights_bytes", 15.25 * GIB, 1),
         ("kv_cache_bytes", 30.5 * GIB, 2),
     ]
-    assert "By its logs: 15.25 GiB of weights, 30.50 GiB of KV cache." in cli("memory", tmp_path).out
+    assert "According to its logs: 15.25 GiB of weights, 30.50 GiB of KV cache." in cli("memory", tmp_path).out
     assert '"metric' in cli("ingest", path, "--dry-run").out
     assert cli("memory", results).code == 1
